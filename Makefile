@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint synth area timing route bitstream prove mutants coverage doc book package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format synth area timing route bitstream prove mutants coverage doc book package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -61,11 +61,16 @@ fast: setup ## target/fast/weft, whose simulation is faster: made for its own pr
 	$(call bolt,merge-fdata -o $(FAST)/weft.bolt $(FAST)/*.fdata)
 	$(call bolt,llvm-bolt $(FAST)/debug/weft -data=$(FAST)/weft.bolt -reorder-blocks=ext-tsp -reorder-functions=cdsort -split-functions -split-all-cold -icf=1 -o $(FAST)/weft)
 
-lint: setup $(SYN_PYTHON) ## rustfmt, clippy, verilator -Wall, slang
+lint: setup $(SYN_PYTHON) ## rustfmt, clippy, the form of the RTL, verilator -Wall, slang
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets --features weft/sim -- -D warnings
 	cargo clippy -q -p weft --all-targets -- -D warnings
+	$(SYN_PYTHON) rtl/syn/format.py --check
 	$(SYN_PYTHON) rtl/syn/lint.py
+
+format: $(SYN_PYTHON) ## Rust and SystemVerilog in their one form
+	cargo fmt --all
+	$(SYN_PYTHON) rtl/syn/format.py
 
 synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 	$(SYN_PYTHON) rtl/syn/synth.py

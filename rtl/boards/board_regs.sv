@@ -5,49 +5,53 @@
 // board's word takes two cycles.
 
 module board_regs #(
-  parameter logic [16:0] FIRST = 17'h0ff00,   // a multiple of the window's size
-  parameter int unsigned WORDS = 8            // a power of two
+  parameter logic        [16:0] FIRST = 17'h0ff00,  // a multiple of the window's size
+  parameter int unsigned        WORDS = 8           // a power of two
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [16:0]            s_axil_araddr,
-  input  logic                   s_axil_arvalid,
-  output logic                   s_axil_arready,
-  output logic [31:0]            s_axil_rdata,
-  output logic [1:0]             s_axil_rresp,
-  output logic                   s_axil_rvalid,
-  input  logic                   s_axil_rready,
+  input  logic [16:0] s_axil_araddr,
+  input  logic        s_axil_arvalid,
+  output logic        s_axil_arready,
+  output logic [31:0] s_axil_rdata,
+  output logic [ 1:0] s_axil_rresp,
+  output logic        s_axil_rvalid,
+  input  logic        s_axil_rready,
 
-  output logic [16:0]            m_axil_araddr,
-  output logic                   m_axil_arvalid,
-  input  logic                   m_axil_arready,
-  input  logic [31:0]            m_axil_rdata,
-  input  logic [1:0]             m_axil_rresp,
-  input  logic                   m_axil_rvalid,
-  output logic                   m_axil_rready,
+  output logic [16:0] m_axil_araddr,
+  output logic        m_axil_arvalid,
+  input  logic        m_axil_arready,
+  input  logic [31:0] m_axil_rdata,
+  input  logic [ 1:0] m_axil_rresp,
+  input  logic        m_axil_rvalid,
+  output logic        m_axil_rready,
 
-  input  logic [WORDS-1:0][31:0] words_i
+  input logic [WORDS-1:0][31:0] words_i
 );
 
   localparam int unsigned INDEX_W = $clog2(WORDS);
 
-  typedef enum logic [1:0] {Idle, Card, Own} state_e;
+  typedef enum logic [1:0] {
+    Idle,
+    Card,
+    Own
+  } state_e;
 
-  state_e      state_q;
-  logic        mine;
-  logic [31:0] data_q;
+  state_e        state_q;
+  logic          mine;
+  logic   [31:0] data_q;
 
-  assign mine = s_axil_araddr[16:INDEX_W+2] == FIRST[16:INDEX_W+2];
+  assign mine           = s_axil_araddr[16:INDEX_W+2] == FIRST[16:INDEX_W+2];
 
   assign m_axil_araddr  = s_axil_araddr;
   assign m_axil_arvalid = s_axil_arvalid && state_q == Idle && !mine;
   assign s_axil_arready = state_q == Idle && (mine || m_axil_arready);
 
-  assign m_axil_rready = s_axil_rready && state_q == Card;
-  assign s_axil_rvalid = state_q == Own || (state_q == Card && m_axil_rvalid);
-  assign s_axil_rdata  = state_q == Own ? data_q : m_axil_rdata;
-  assign s_axil_rresp  = state_q == Own ? 2'b00 : m_axil_rresp;
+  assign m_axil_rready  = s_axil_rready && state_q == Card;
+  assign s_axil_rvalid  = state_q == Own || (state_q == Card && m_axil_rvalid);
+  assign s_axil_rdata   = state_q == Own ? data_q : m_axil_rdata;
+  assign s_axil_rresp   = state_q == Own ? 2'b00 : m_axil_rresp;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -73,14 +77,14 @@ module board_regs #(
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
-      .WIDTH(34)
+    .WIDTH(34)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(s_axil_rvalid),
-      .ready_i(s_axil_rready),
-      .data_i({s_axil_rresp, s_axil_rdata})
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(s_axil_rvalid),
+    .ready_i(s_axil_rready),
+    .data_i ({s_axil_rresp, s_axil_rdata})
   );
   // verilator lint_on SYNCASYNCNET
 `endif

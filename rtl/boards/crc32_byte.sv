@@ -4,10 +4,10 @@
 // Combinational: 8 bits through 32 exclusive ors of at most 8 + 1 bits, two levels of LUTs.
 
 module crc32_byte #(
-  parameter logic [31:0] POLY = 32'hEDB88320   // IEEE 802.3; CRC32C is 32'h82F63B78
+  parameter logic [31:0] POLY = 32'hEDB88320  // IEEE 802.3; CRC32C is 32'h82F63B78
 ) (
   input  logic [31:0] crc_i,
-  input  logic [7:0]  byte_i,
+  input  logic [ 7:0] byte_i,
   output logic [31:0] crc_o
 );
 

@@ -3,40 +3,40 @@
 // want, they take turns, so either waits for one access of the other.
 
 module control_join (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [1:0]       awvalid_i,
-  output logic [1:0]       awready_o,
-  input  logic [1:0]       wvalid_i,
-  output logic [1:0]       wready_o,
-  output logic [1:0]       bvalid_o,
-  input  logic [1:0]       bready_i,
-  input  logic [1:0]       arvalid_i,
-  output logic [1:0]       arready_o,
-  output logic [1:0]       rvalid_o,
-  input  logic [1:0]       rready_i,
+  input  logic [1:0] awvalid_i,
+  output logic [1:0] awready_o,
+  input  logic [1:0] wvalid_i,
+  output logic [1:0] wready_o,
+  output logic [1:0] bvalid_o,
+  input  logic [1:0] bready_i,
+  input  logic [1:0] arvalid_i,
+  output logic [1:0] arready_o,
+  output logic [1:0] rvalid_o,
+  input  logic [1:0] rready_i,
 
   // Whose addresses and data the card sees.
-  output logic             write_proc_o,
-  output logic             read_proc_o,
-  output logic             m_axil_awvalid,
-  input  logic             m_axil_awready,
-  output logic             m_axil_wvalid,
-  input  logic             m_axil_wready,
-  input  logic             m_axil_bvalid,
-  output logic             m_axil_bready,
-  output logic             m_axil_arvalid,
-  input  logic             m_axil_arready,
-  input  logic             m_axil_rvalid,
-  output logic             m_axil_rready
+  output logic write_proc_o,
+  output logic read_proc_o,
+  output logic m_axil_awvalid,
+  input  logic m_axil_awready,
+  output logic m_axil_wvalid,
+  input  logic m_axil_wready,
+  input  logic m_axil_bvalid,
+  output logic m_axil_bready,
+  output logic m_axil_arvalid,
+  input  logic m_axil_arready,
+  input  logic m_axil_rvalid,
+  output logic m_axil_rready
 );
 
   // The one whose access was shown and not answered yet, or was the last.
   logic wr_open_q, wr_proc_q, rd_open_q, rd_proc_q;
 
-  assign write_proc_o = wr_open_q ? wr_proc_q : awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);
-  assign read_proc_o  = rd_open_q ? rd_proc_q : arvalid_i[1] && (!arvalid_i[0] || !rd_proc_q);
+  assign write_proc_o   = wr_open_q ? wr_proc_q : awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);
+  assign read_proc_o    = rd_open_q ? rd_proc_q : arvalid_i[1] && (!arvalid_i[0] || !rd_proc_q);
 
   assign m_axil_awvalid = awvalid_i[write_proc_o];
   assign m_axil_wvalid  = wvalid_i[write_proc_o];
@@ -46,11 +46,11 @@ module control_join (
 
   always_comb begin
     {awready_o, wready_o, bvalid_o, arready_o, rvalid_o} = '0;
-    awready_o[write_proc_o] = m_axil_awready;
-    wready_o[write_proc_o]  = m_axil_wready;
-    bvalid_o[wr_proc_q]     = m_axil_bvalid && wr_open_q;
-    arready_o[read_proc_o]  = m_axil_arready;
-    rvalid_o[rd_proc_q]     = m_axil_rvalid && rd_open_q;
+    awready_o[write_proc_o]                              = m_axil_awready;
+    wready_o[write_proc_o]                               = m_axil_wready;
+    bvalid_o[wr_proc_q]                                  = m_axil_bvalid && wr_open_q;
+    arready_o[read_proc_o]                               = m_axil_arready;
+    rvalid_o[rd_proc_q]                                  = m_axil_rvalid && rd_open_q;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -69,7 +69,7 @@ module control_join (
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_data_behind: assert ((!(wvalid_i[0] && !wr_open_q) || awvalid_i[0]) && (!(wvalid_i[1] && !wr_open_q) || awvalid_i[1]));
+      a_data_behind : assert ((!(wvalid_i[0] && !wr_open_q) || awvalid_i[0]) && (!(wvalid_i[1] && !wr_open_q) || awvalid_i[1]));
     end
   end
 `endif

@@ -3,15 +3,15 @@
 // is told in the same way, since nobody else is there to tell of anything. With the second port alone, it is vector 1 for both.
 
 module control_msix (
-  input  logic       clk_i,
-  input  logic       rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic       run_i,            // level: the processor is not held in reset
-  input  logic [1:0] route_i,          // level: the firmware has the reports of the card; of port 1
-  input  logic       silent_i,         // level: nothing is told of an end
-  input  logic       raise_i,          // pulses
-  input  logic       taken_i,          // report_o was seen
-  output logic       report_o,         // level
+  input  logic       run_i,     // level: the processor is not held in reset
+  input  logic [1:0] route_i,   // level: the firmware has the reports of the card; of port 1
+  input  logic       silent_i,  // level: nothing is told of an end
+  input  logic       raise_i,   // pulses
+  input  logic       taken_i,   // report_o was seen
+  output logic       report_o,  // level
   output logic       idle_o,
 
   input  logic       card_valid_i,
@@ -26,9 +26,9 @@ module control_msix (
   // What is shown and not taken: the card's or the processor's.
   logic raise_q, route_q, second_q, told_q, card_shown_q, ours_shown_q, ours, card, routed;
 
-  assign routed = route_q || card_vector_i != '0;
-  assign card   = card_valid_i && (!routed || card_shown_q) && !ours_shown_q;
-  assign ours = !card && (raise_q || ours_shown_q);
+  assign routed        = route_q || card_vector_i != '0;
+  assign card          = card_valid_i && (!routed || card_shown_q) && !ours_shown_q;
+  assign ours          = !card && (raise_q || ours_shown_q);
 
   assign msix_valid_o  = card || ours;
   assign msix_vector_o = card ? card_vector_i : 5'(second_q);
@@ -39,8 +39,8 @@ module control_msix (
     if (!rst_ni) begin
       {raise_q, route_q, second_q, told_q, report_o, card_shown_q, ours_shown_q} <= '0;
     end else begin
-      route_q      <= route_i[0];
-      told_q       <= route_i != '0;
+      route_q <= route_i[0];
+      told_q  <= route_i != '0;
       if (route_i != '0) second_q <= !route_i[0];
       card_shown_q <= card && !msix_ready_i;
       ours_shown_q <= ours && !msix_ready_i;

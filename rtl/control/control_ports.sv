@@ -7,9 +7,9 @@ module control_ports
 #(
   parameter int unsigned MEMORY_BYTES = 65536
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,           // the core's
-  input  logic [63:0] time_i,
+  input logic        clk_i,
+  input logic        rst_ni,  // the core's
+  input logic [63:0] time_i,
 
   input  logic        data_req_i,
   output logic        data_gnt_o,
@@ -30,16 +30,16 @@ module control_ports
   input  logic [31:0] window_rdata_i,
   input  logic        window_err_i,
 
-  output logic        end_o,            // pulses, with the value
+  output logic        end_o,           // pulses, with the value
   output logic        beat_o,
   output logic        answer_o,
   output logic        taken_o,
   output logic [31:0] value_o,
   input  logic [31:0] command_i,
-  output logic        alarm_o,          // level
-  output logic        alarm_set_o,      // one is to come, then
+  output logic        alarm_o,         // level
+  output logic        alarm_set_o,     // one is to come, then
   output logic [63:0] alarm_at_o,
-  output logic [1:0]  route_o,          // level: the card's interrupts are the firmware's, bit 0: of both ports; bit 1: of port 1 alone
+  output logic [ 1:0] route_o,         // level: the card's interrupts are the firmware's, bit 0: of both ports; bit 1: of port 1 alone
   output logic        raise_o,
   input  logic        report_i,
   output logic        report_taken_o,
@@ -51,49 +51,49 @@ module control_ports
   output logic [63:2] dma_host_o,
   output logic [31:2] dma_local_o,
   output logic [31:2] dma_words_o,
-  output logic [3:0]  dma_first_o,
-  output logic [3:0]  dma_last_o,
+  output logic [ 3:0] dma_first_o,
+  output logic [ 3:0] dma_last_o,
   input  logic        dma_busy_i,
   input  logic        dma_failed_i
 );
 
-  logic        in_memory, in_guard, in_ports, in_window, port, late_memory_q, rvalid_q, err_q;
-  logic [7:0]  number;
+  logic in_memory, in_guard, in_ports, in_window, port, late_memory_q, rvalid_q, err_q;
+  logic [7:0] number;
   logic [31:0] word, word_q, high_q;
   logic [31:8] guard_q;
   logic [63:0] host_q;
   logic [31:0] dma_end;
   logic [31:2] local_q;
 
-  assign in_memory = data_addr_i < MEMORY_BYTES;
-  assign in_guard  = guard_q != 0 && data_addr_i[31:8] == guard_q;
-  assign in_ports  = data_addr_i[31:10] == {4'h1, 18'd0} && data_addr_i[9:2] <= PROC_PORT_INTERRUPT;
-  assign in_window = data_addr_i[31:17] == 15'h1001;
-  assign number    = data_addr_i[9:2];
+  assign in_memory      = data_addr_i < MEMORY_BYTES;
+  assign in_guard       = guard_q != 0 && data_addr_i[31:8] == guard_q;
+  assign in_ports       = data_addr_i[31:10] == {4'h1, 18'd0} && data_addr_i[9:2] <= PROC_PORT_INTERRUPT;
+  assign in_window      = data_addr_i[31:17] == 15'h1001;
+  assign number         = data_addr_i[9:2];
 
-  assign mem_req_o  = data_req_i && in_memory && !in_guard;
-  assign window_req_o = data_req_i && in_window;
-  assign data_gnt_o = mem_req_o ? mem_gnt_i : window_req_o ? window_ready_i : data_req_i;
-  assign port       = data_req_i && in_ports;
+  assign mem_req_o      = data_req_i && in_memory && !in_guard;
+  assign window_req_o   = data_req_i && in_window;
+  assign data_gnt_o     = mem_req_o ? mem_gnt_i : window_req_o ? window_ready_i : data_req_i;
+  assign port           = data_req_i && in_ports;
 
-  assign value_o     = data_wdata_i;
-  assign end_o       = port && data_we_i && number == PROC_PORT_END;
-  assign beat_o      = port && data_we_i && number == PROC_PORT_BEAT;
-  assign answer_o    = port && data_we_i && number == PROC_PORT_ANSWER;
-  assign taken_o     = port && !data_we_i && number == PROC_PORT_COMMAND;
-  assign dma_write_o = number == PROC_PORT_DMA_WRITE;
-  assign dma_start_o = port && data_we_i && (number == PROC_PORT_DMA_READ || dma_write_o);
-  assign dma_host_o  = host_q[63:2];
-  assign dma_local_o = local_q;
+  assign value_o        = data_wdata_i;
+  assign end_o          = port && data_we_i && number == PROC_PORT_END;
+  assign beat_o         = port && data_we_i && number == PROC_PORT_BEAT;
+  assign answer_o       = port && data_we_i && number == PROC_PORT_ANSWER;
+  assign taken_o        = port && !data_we_i && number == PROC_PORT_COMMAND;
+  assign dma_write_o    = number == PROC_PORT_DMA_WRITE;
+  assign dma_start_o    = port && data_we_i && (number == PROC_PORT_DMA_READ || dma_write_o);
+  assign dma_host_o     = host_q[63:2];
+  assign dma_local_o    = local_q;
   assign raise_o        = port && data_we_i && number == PROC_PORT_INTERRUPT;
   assign report_taken_o = port && !data_we_i && number == PROC_PORT_REPORTS;
   assign bell_taken_o   = port && !data_we_i && number == PROC_PORT_BELL;
 
   // From the first byte's word to the last one's.
-  assign dma_end     = data_wdata_i + 32'(host_q[1:0]) - 32'd1;
-  assign dma_words_o = data_wdata_i == 0 ? '0 : dma_end[31:2] + 30'd1;
-  assign dma_first_o = 4'b1111 << host_q[1:0];
-  assign dma_last_o  = 4'b1111 >> ~dma_end[1:0];
+  assign dma_end        = data_wdata_i + 32'(host_q[1:0]) - 32'd1;
+  assign dma_words_o    = data_wdata_i == 0 ? '0 : dma_end[31:2] + 30'd1;
+  assign dma_first_o    = 4'b1111 << host_q[1:0];
+  assign dma_last_o     = 4'b1111 >> ~dma_end[1:0];
 
   always_comb begin
     word = '0;
@@ -104,7 +104,7 @@ module control_ports
       PROC_PORT_DMA_READ: word = {30'd0, dma_failed_i, dma_busy_i};
       PROC_PORT_REPORTS:  word = 32'(report_i);
       PROC_PORT_BELL:     word = bell_i;
-      default: ;
+      default:            ;
     endcase
   end
 
@@ -140,7 +140,7 @@ module control_ports
         PROC_PORT_DMA_HOST_LO: host_q[31:0] <= data_wdata_i;
         PROC_PORT_DMA_HOST_HI: host_q[63:32] <= data_wdata_i;
         PROC_PORT_DMA_LOCAL:   local_q <= data_wdata_i[31:2];
-        default: ;
+        default:               ;
       endcase
     end
   end

@@ -17,109 +17,109 @@ module control_processor
   parameter int unsigned MEMORY_BYTES = 65536,   // a power of two, 16 KiB to 1 MiB
   parameter int unsigned CLOCK_KHZ    = 250_000  // of clk_i, for the host
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                stop_i,            // level: it is stopped, and cannot be started
-  input  logic [63:0]         time_i,            // cycles, free-running
+  input logic        clk_i,
+  input logic        rst_ni,
+  input logic        stop_i,  // level: it is stopped, and cannot be started
+  input logic [63:0] time_i,  // cycles, free-running
 
-  input  logic [15:0]         s_axil_awaddr,
-  input  logic                s_axil_awvalid,
-  output logic                s_axil_awready,
-  input  logic [31:0]         s_axil_wdata,
-  input  logic [3:0]          s_axil_wstrb,
-  input  logic                s_axil_wvalid,
-  output logic                s_axil_wready,
-  output logic [1:0]          s_axil_bresp,
-  output logic                s_axil_bvalid,
-  input  logic                s_axil_bready,
-  input  logic [15:0]         s_axil_araddr,
-  input  logic                s_axil_arvalid,
-  output logic                s_axil_arready,
-  output logic [31:0]         s_axil_rdata,
-  output logic [1:0]          s_axil_rresp,
-  output logic                s_axil_rvalid,
-  input  logic                s_axil_rready,
+  input  logic [15:0] s_axil_awaddr,
+  input  logic        s_axil_awvalid,
+  output logic        s_axil_awready,
+  input  logic [31:0] s_axil_wdata,
+  input  logic [ 3:0] s_axil_wstrb,
+  input  logic        s_axil_wvalid,
+  output logic        s_axil_wready,
+  output logic [ 1:0] s_axil_bresp,
+  output logic        s_axil_bvalid,
+  input  logic        s_axil_bready,
+  input  logic [15:0] s_axil_araddr,
+  input  logic        s_axil_arvalid,
+  output logic        s_axil_arready,
+  output logic [31:0] s_axil_rdata,
+  output logic [ 1:0] s_axil_rresp,
+  output logic        s_axil_rvalid,
+  input  logic        s_axil_rready,
 
   // The card's registers.
-  output logic [16:0]         m_axil_awaddr,
-  output logic                m_axil_awvalid,
-  input  logic                m_axil_awready,
-  output logic [31:0]         m_axil_wdata,
-  output logic [3:0]          m_axil_wstrb,
-  output logic                m_axil_wvalid,
-  input  logic                m_axil_wready,
-  input  logic [1:0]          m_axil_bresp,
-  input  logic                m_axil_bvalid,
-  output logic                m_axil_bready,
-  output logic [16:0]         m_axil_araddr,
-  output logic                m_axil_arvalid,
-  input  logic                m_axil_arready,
-  input  logic [31:0]         m_axil_rdata,
-  input  logic [1:0]          m_axil_rresp,
-  input  logic                m_axil_rvalid,
-  output logic                m_axil_rready,
+  output logic [16:0] m_axil_awaddr,
+  output logic        m_axil_awvalid,
+  input  logic        m_axil_awready,
+  output logic [31:0] m_axil_wdata,
+  output logic [ 3:0] m_axil_wstrb,
+  output logic        m_axil_wvalid,
+  input  logic        m_axil_wready,
+  input  logic [ 1:0] m_axil_bresp,
+  input  logic        m_axil_bvalid,
+  output logic        m_axil_bready,
+  output logic [16:0] m_axil_araddr,
+  output logic        m_axil_arvalid,
+  input  logic        m_axil_arready,
+  input  logic [31:0] m_axil_rdata,
+  input  logic [ 1:0] m_axil_rresp,
+  input  logic        m_axil_rvalid,
+  output logic        m_axil_rready,
 
   // The card's interrupts, and those of the host.
-  input  logic                card_msix_valid_i,
-  output logic                card_msix_ready_o,
-  input  logic [4:0]          card_msix_vector_i,
-  output logic                msix_valid_o,
-  input  logic                msix_ready_i,
-  output logic [4:0]          msix_vector_o,
+  input  logic       card_msix_valid_i,
+  output logic       card_msix_ready_o,
+  input  logic [4:0] card_msix_vector_i,
+  output logic       msix_valid_o,
+  input  logic       msix_ready_i,
+  output logic [4:0] msix_vector_o,
 
-  output logic [63:0]         m_axi_awaddr,
-  output logic [7:0]          m_axi_awlen,
+  output logic [        63:0] m_axi_awaddr,
+  output logic [         7:0] m_axi_awlen,
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
-  output logic [DATA_W-1:0]   m_axi_wdata,
+  output logic [  DATA_W-1:0] m_axi_wdata,
   output logic [DATA_W/8-1:0] m_axi_wstrb,
   output logic                m_axi_wlast,
   output logic                m_axi_wvalid,
   input  logic                m_axi_wready,
-  input  logic [1:0]          m_axi_bresp,
+  input  logic [         1:0] m_axi_bresp,
   input  logic                m_axi_bvalid,
-  output logic [63:0]         m_axi_araddr,
-  output logic [7:0]          m_axi_arlen,
+  output logic [        63:0] m_axi_araddr,
+  output logic [         7:0] m_axi_arlen,
   output logic                m_axi_arvalid,
   input  logic                m_axi_arready,
-  input  logic [DATA_W-1:0]   m_axi_rdata,
-  input  logic [1:0]          m_axi_rresp,
+  input  logic [  DATA_W-1:0] m_axi_rdata,
+  input  logic [         1:0] m_axi_rresp,
   input  logic                m_axi_rvalid,
 
-  output logic                running_o,         // level: it is not held in reset
-  output logic                bus_idle_o,        // nothing of it is on the bus to host memory
-  output logic                alarm_o,           // it will be awake when time_i is alarm_at_o
-  output logic [63:0]         alarm_at_o,
-  output logic                quiescent_o        // nothing will happen before the next input, or that
+  output logic        running_o,   // level: it is not held in reset
+  output logic        bus_idle_o,  // nothing of it is on the bus to host memory
+  output logic        alarm_o,     // it will be awake when time_i is alarm_at_o
+  output logic [63:0] alarm_at_o,
+  output logic        quiescent_o  // nothing will happen before the next input, or that
 );
 
-  localparam int unsigned WORDS  = MEMORY_BYTES / 4;
+  localparam int unsigned WORDS = MEMORY_BYTES / 4;
   localparam int unsigned WORD_W = $clog2(WORDS);
 
   logic [63:0] time_q;
-  logic        run, halt, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm;
-  logic        bell_taken, report, report_taken, raise, msix_idle;
-  logic [1:0]  route;
-  logic        window_req, window_ready, window_rvalid, window_err;
+  logic run, halt, core_rst_n, awake, watchdog, command, taken, ended, beat, answer, alarm;
+  logic bell_taken, report, report_taken, raise, msix_idle;
+  logic [1:0] route;
+  logic window_req, window_ready, window_rvalid, window_err;
   logic [31:0] pc, command_value, value, window_rdata, bell;
-  logic        dma_start, dma_write, dma_busy, dma_failed, regs_idle;
+  logic dma_start, dma_write, dma_busy, dma_failed, regs_idle;
   logic [63:2] dma_host;
   logic [31:2] dma_local, dma_words;
-  logic [3:0]  dma_first, dma_last;
+  logic [3:0] dma_first, dma_last;
 
-  logic        instr_req, instr_rvalid, instr_err;
-  logic        data_req, data_gnt, data_rvalid, data_we, data_err;
+  logic instr_req, instr_rvalid, instr_err;
+  logic data_req, data_gnt, data_rvalid, data_we, data_err;
   logic [31:0] instr_addr, instr_rdata, data_addr, data_wdata, data_rdata, memory_read;
-  logic [3:0]  data_be;
+  logic [3:0] data_be;
 
   // Clients of the memory's data port: 0 DMA, 1 host, 2 core.
-  logic [2:0]       mem_req, mem_gnt;
-  logic [1:0]       mem_we;
-  logic [1:0][31:2] mem_addr;
-  logic [1:0][31:0] mem_wdata;
-  logic [3:0]       bytes;
-  logic [31:2]      word_at;
-  logic [31:0]      word_data;
+  logic [2:0] mem_req, mem_gnt;
+  logic [ 1:0]       mem_we;
+  logic [ 1:0][31:2] mem_addr;
+  logic [ 1:0][31:0] mem_wdata;
+  logic [ 3:0]       bytes;
+  logic [31:2]       word_at;
+  logic [31:0]       word_data;
 
   always_ff @(posedge clk_i) begin
     time_q <= time_i;
@@ -130,64 +130,83 @@ module control_processor
     else core_rst_n <= run;
   end
 
-  control_regs #(.MEMORY_BYTES(MEMORY_BYTES), .CLOCK_KHZ(CLOCK_KHZ)) u_regs (
-    .clk_i, .rst_ni, .stop_i,
-    .s_axil_awaddr, .s_axil_awvalid, .s_axil_awready, .s_axil_wdata, .s_axil_wstrb, .s_axil_wvalid, .s_axil_wready,
-    .s_axil_bresp, .s_axil_bvalid, .s_axil_bready, .s_axil_araddr, .s_axil_arvalid, .s_axil_arready,
-    .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
-    .run_o           (run),
-    .halt_o          (halt),
-    .awake_i         (awake),
-    .pc_i            (pc),
-    .end_i           (ended && run),
-    .cause_i         (value),
-    .beat_i          (beat),
-    .beat_value_i    (value),
-    .watchdog_o      (watchdog),
-    .command_o       (command),
-    .command_value_o (command_value),
-    .taken_i         (taken),
-    .answer_i        (answer),
-    .answer_value_i  (value),
-    .bell_o          (bell),
-    .bell_taken_i    (bell_taken),
-    .dma_busy_i      (dma_busy),
-    .dma_failed_i    (dma_failed),
-    .mem_req_o       (mem_req[1]),
-    .mem_gnt_i       (mem_gnt[1]),
-    .mem_we_o        (mem_we[1]),
-    .mem_addr_o      (mem_addr[1]),
-    .mem_wdata_o     (mem_wdata[1]),
-    .mem_rdata_i     (memory_read),
-    .idle_o          (regs_idle)
+  control_regs #(
+    .MEMORY_BYTES(MEMORY_BYTES),
+    .CLOCK_KHZ   (CLOCK_KHZ)
+  ) u_regs (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .s_axil_awaddr,
+    .s_axil_awvalid,
+    .s_axil_awready,
+    .s_axil_wdata,
+    .s_axil_wstrb,
+    .s_axil_wvalid,
+    .s_axil_wready,
+    .s_axil_bresp,
+    .s_axil_bvalid,
+    .s_axil_bready,
+    .s_axil_araddr,
+    .s_axil_arvalid,
+    .s_axil_arready,
+    .s_axil_rdata,
+    .s_axil_rresp,
+    .s_axil_rvalid,
+    .s_axil_rready,
+    .run_o          (run),
+    .halt_o         (halt),
+    .awake_i        (awake),
+    .pc_i           (pc),
+    .end_i          (ended && run),
+    .cause_i        (value),
+    .beat_i         (beat),
+    .beat_value_i   (value),
+    .watchdog_o     (watchdog),
+    .command_o      (command),
+    .command_value_o(command_value),
+    .taken_i        (taken),
+    .answer_i       (answer),
+    .answer_value_i (value),
+    .bell_o         (bell),
+    .bell_taken_i   (bell_taken),
+    .dma_busy_i     (dma_busy),
+    .dma_failed_i   (dma_failed),
+    .mem_req_o      (mem_req[1]),
+    .mem_gnt_i      (mem_gnt[1]),
+    .mem_we_o       (mem_we[1]),
+    .mem_addr_o     (mem_addr[1]),
+    .mem_wdata_o    (mem_wdata[1]),
+    .mem_rdata_i    (memory_read),
+    .idle_o         (regs_idle)
   );
 
   control_core u_core (
     .clk_i,
-    .rst_ni         (core_rst_n),
-    .instr_req_o    (instr_req),
-    .instr_gnt_i    (instr_req),
-    .instr_rvalid_i (instr_rvalid),
-    .instr_addr_o   (instr_addr),
-    .instr_rdata_i  (instr_rdata),
-    .instr_err_i    (instr_err),
-    .data_req_o     (data_req),
-    .data_gnt_i     (data_gnt),
-    .data_rvalid_i  (data_rvalid),
-    .data_we_o      (data_we),
-    .data_be_o      (data_be),
-    .data_addr_o    (data_addr),
-    .data_wdata_o   (data_wdata),
-    .data_rdata_i   (data_rdata),
-    .data_err_i     (data_err),
-    .alarm_i        (alarm),
-    .command_i      (command),
-    .report_i       (report),
-    .bell_i         (|bell),
-    .watchdog_i     (watchdog),
-    .debug_i        (halt),
-    .awake_o        (awake),
-    .pc_o           (pc)
+    .rst_ni        (core_rst_n),
+    .instr_req_o   (instr_req),
+    .instr_gnt_i   (instr_req),
+    .instr_rvalid_i(instr_rvalid),
+    .instr_addr_o  (instr_addr),
+    .instr_rdata_i (instr_rdata),
+    .instr_err_i   (instr_err),
+    .data_req_o    (data_req),
+    .data_gnt_i    (data_gnt),
+    .data_rvalid_i (data_rvalid),
+    .data_we_o     (data_we),
+    .data_be_o     (data_be),
+    .data_addr_o   (data_addr),
+    .data_wdata_o  (data_wdata),
+    .data_rdata_i  (data_rdata),
+    .data_err_i    (data_err),
+    .alarm_i       (alarm),
+    .command_i     (command),
+    .report_i      (report),
+    .bell_i        (|bell),
+    .watchdog_i    (watchdog),
+    .debug_i       (halt),
+    .awake_o       (awake),
+    .pc_o          (pc)
   );
 
   always_ff @(posedge clk_i or negedge core_rst_n) begin
@@ -200,104 +219,143 @@ module control_processor
     end
   end
 
-  control_ports #(.MEMORY_BYTES(MEMORY_BYTES)) u_ports (
+  control_ports #(
+    .MEMORY_BYTES(MEMORY_BYTES)
+  ) u_ports (
     .clk_i,
-    .rst_ni        (core_rst_n),
-    .time_i        (time_q),
-    .data_req_i    (data_req),
-    .data_gnt_o    (data_gnt),
-    .data_rvalid_o (data_rvalid),
-    .data_we_i     (data_we),
-    .data_addr_i   (data_addr),
-    .data_wdata_i  (data_wdata),
-    .data_rdata_o  (data_rdata),
-    .data_err_o    (data_err),
-    .mem_req_o     (mem_req[2]),
-    .mem_gnt_i     (mem_gnt[2]),
-    .mem_rdata_i   (memory_read),
-    .window_req_o  (window_req),
-    .window_ready_i(window_ready),
+    .rst_ni         (core_rst_n),
+    .time_i         (time_q),
+    .data_req_i     (data_req),
+    .data_gnt_o     (data_gnt),
+    .data_rvalid_o  (data_rvalid),
+    .data_we_i      (data_we),
+    .data_addr_i    (data_addr),
+    .data_wdata_i   (data_wdata),
+    .data_rdata_o   (data_rdata),
+    .data_err_o     (data_err),
+    .mem_req_o      (mem_req[2]),
+    .mem_gnt_i      (mem_gnt[2]),
+    .mem_rdata_i    (memory_read),
+    .window_req_o   (window_req),
+    .window_ready_i (window_ready),
     .window_rvalid_i(window_rvalid),
-    .window_rdata_i(window_rdata),
-    .window_err_i  (window_err),
-    .end_o         (ended),
-    .beat_o        (beat),
-    .answer_o      (answer),
-    .taken_o       (taken),
-    .value_o       (value),
-    .command_i     (command_value),
-    .alarm_o       (alarm),
-    .alarm_set_o   (alarm_o),
+    .window_rdata_i (window_rdata),
+    .window_err_i   (window_err),
+    .end_o          (ended),
+    .beat_o         (beat),
+    .answer_o       (answer),
+    .taken_o        (taken),
+    .value_o        (value),
+    .command_i      (command_value),
+    .alarm_o        (alarm),
+    .alarm_set_o    (alarm_o),
     .alarm_at_o,
-    .route_o       (route),
-    .raise_o       (raise),
-    .report_i      (report),
-    .report_taken_o(report_taken),
-    .bell_i        (bell),
-    .bell_taken_o  (bell_taken),
-    .dma_start_o   (dma_start),
-    .dma_write_o   (dma_write),
-    .dma_host_o    (dma_host),
-    .dma_local_o   (dma_local),
-    .dma_words_o   (dma_words),
-    .dma_first_o   (dma_first),
-    .dma_last_o    (dma_last),
-    .dma_busy_i    (dma_busy),
-    .dma_failed_i  (dma_failed)
+    .route_o        (route),
+    .raise_o        (raise),
+    .report_i       (report),
+    .report_taken_o (report_taken),
+    .bell_i         (bell),
+    .bell_taken_o   (bell_taken),
+    .dma_start_o    (dma_start),
+    .dma_write_o    (dma_write),
+    .dma_host_o     (dma_host),
+    .dma_local_o    (dma_local),
+    .dma_words_o    (dma_words),
+    .dma_first_o    (dma_first),
+    .dma_last_o     (dma_last),
+    .dma_busy_i     (dma_busy),
+    .dma_failed_i   (dma_failed)
   );
 
-  control_dma #(.DATA_W(DATA_W)) u_dma (
-    .clk_i, .rst_ni,
-    .start_i     (dma_start && core_rst_n),
-    .write_i     (dma_write),
-    .host_i      (dma_host),
-    .local_i     (dma_local),
-    .words_i     (dma_words),
-    .first_i     (dma_first),
-    .last_i      (dma_last),
-    .stop_i      (!run),
-    .busy_o      (dma_busy),
-    .failed_o    (dma_failed),
-    .mem_req_o   (mem_req[0]),
-    .mem_gnt_i   (mem_gnt[0]),
-    .mem_we_o    (mem_we[0]),
-    .mem_addr_o  (mem_addr[0]),
-    .mem_wdata_o (mem_wdata[0]),
-    .mem_rdata_i (memory_read),
-    .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
-    .m_axi_bresp, .m_axi_bvalid, .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid
+  control_dma #(
+    .DATA_W(DATA_W)
+  ) u_dma (
+    .clk_i,
+    .rst_ni,
+    .start_i    (dma_start && core_rst_n),
+    .write_i    (dma_write),
+    .host_i     (dma_host),
+    .local_i    (dma_local),
+    .words_i    (dma_words),
+    .first_i    (dma_first),
+    .last_i     (dma_last),
+    .stop_i     (!run),
+    .busy_o     (dma_busy),
+    .failed_o   (dma_failed),
+    .mem_req_o  (mem_req[0]),
+    .mem_gnt_i  (mem_gnt[0]),
+    .mem_we_o   (mem_we[0]),
+    .mem_addr_o (mem_addr[0]),
+    .mem_wdata_o(mem_wdata[0]),
+    .mem_rdata_i(memory_read),
+    .m_axi_awaddr,
+    .m_axi_awlen,
+    .m_axi_awvalid,
+    .m_axi_awready,
+    .m_axi_wdata,
+    .m_axi_wstrb,
+    .m_axi_wlast,
+    .m_axi_wvalid,
+    .m_axi_wready,
+    .m_axi_bresp,
+    .m_axi_bvalid,
+    .m_axi_araddr,
+    .m_axi_arlen,
+    .m_axi_arvalid,
+    .m_axi_arready,
+    .m_axi_rdata,
+    .m_axi_rresp,
+    .m_axi_rvalid
   );
 
   control_window u_window (
-    .clk_i, .rst_ni,
-    .core_rst_ni (core_rst_n),
-    .req_i       (window_req),
-    .ready_o     (window_ready),
-    .we_i        (data_we),
-    .addr_i      (data_addr[16:0]),
-    .wdata_i     (data_wdata),
-    .be_i        (data_be),
-    .rvalid_o    (window_rvalid),
-    .rdata_o     (window_rdata),
-    .err_o       (window_err),
-    .m_axil_awaddr, .m_axil_awvalid, .m_axil_awready, .m_axil_wdata, .m_axil_wstrb, .m_axil_wvalid, .m_axil_wready,
-    .m_axil_bresp, .m_axil_bvalid, .m_axil_bready, .m_axil_araddr, .m_axil_arvalid, .m_axil_arready,
-    .m_axil_rdata, .m_axil_rresp, .m_axil_rvalid, .m_axil_rready
+    .clk_i,
+    .rst_ni,
+    .core_rst_ni(core_rst_n),
+    .req_i      (window_req),
+    .ready_o    (window_ready),
+    .we_i       (data_we),
+    .addr_i     (data_addr[16:0]),
+    .wdata_i    (data_wdata),
+    .be_i       (data_be),
+    .rvalid_o   (window_rvalid),
+    .rdata_o    (window_rdata),
+    .err_o      (window_err),
+    .m_axil_awaddr,
+    .m_axil_awvalid,
+    .m_axil_awready,
+    .m_axil_wdata,
+    .m_axil_wstrb,
+    .m_axil_wvalid,
+    .m_axil_wready,
+    .m_axil_bresp,
+    .m_axil_bvalid,
+    .m_axil_bready,
+    .m_axil_araddr,
+    .m_axil_arvalid,
+    .m_axil_arready,
+    .m_axil_rdata,
+    .m_axil_rresp,
+    .m_axil_rvalid,
+    .m_axil_rready
   );
 
   control_msix u_msix (
-    .clk_i, .rst_ni,
-    .run_i         (core_rst_n),
-    .route_i       (route),
-    .silent_i      (stop_i),
-    .raise_i       (raise),
-    .taken_i       (report_taken),
-    .report_o      (report),
-    .idle_o        (msix_idle),
-    .card_valid_i  (card_msix_valid_i),
-    .card_ready_o  (card_msix_ready_o),
-    .card_vector_i (card_msix_vector_i),
-    .msix_valid_o, .msix_ready_i, .msix_vector_o
+    .clk_i,
+    .rst_ni,
+    .run_i        (core_rst_n),
+    .route_i      (route),
+    .silent_i     (stop_i),
+    .raise_i      (raise),
+    .taken_i      (report_taken),
+    .report_o     (report),
+    .idle_o       (msix_idle),
+    .card_valid_i (card_msix_valid_i),
+    .card_ready_o (card_msix_ready_o),
+    .card_vector_i(card_msix_vector_i),
+    .msix_valid_o,
+    .msix_ready_i,
+    .msix_vector_o
   );
 
   assign mem_gnt = {mem_req[1:0] == 0, !mem_req[0], 1'b1} & mem_req;
@@ -315,16 +373,18 @@ module control_processor
     end
   end
 
-  control_memory #(.WORDS(WORDS)) u_memory (
+  control_memory #(
+    .WORDS(WORDS)
+  ) u_memory (
     .clk_i,
-    .fetch_i      (instr_req),
-    .fetch_word_i (instr_addr[2 +: WORD_W]),
-    .fetched_o    (instr_rdata),
-    .access_i     (|mem_req),
-    .write_i      (bytes),
-    .word_i       (word_at[2 +: WORD_W]),
-    .data_i       (word_data),
-    .read_o       (memory_read)
+    .fetch_i     (instr_req),
+    .fetch_word_i(instr_addr[2+:WORD_W]),
+    .fetched_o   (instr_rdata),
+    .access_i    (|mem_req),
+    .write_i     (bytes),
+    .word_i      (word_at[2+:WORD_W]),
+    .data_i      (word_data),
+    .read_o      (memory_read)
   );
 
   assign bus_idle_o = !dma_busy;
@@ -343,8 +403,9 @@ module control_processor
   logic unused_word;
   assign unused_word = ^word_at[31:2+WORD_W];
 
-  if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512 || MEMORY_BYTES < 16384 || MEMORY_BYTES > 1048576 ||
-      (1 << $clog2(MEMORY_BYTES)) != MEMORY_BYTES) begin : gen_param_check
+  if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512 || MEMORY_BYTES < 16384 || MEMORY_BYTES > 1048576 || (1 << $clog2(
+          MEMORY_BYTES
+      )) != MEMORY_BYTES) begin : gen_param_check
     $error("control_processor: DATA_W 128, 256 or 512, MEMORY_BYTES a power of two from 16 KiB to 1 MiB");
   end
 

@@ -7,25 +7,25 @@ module control_regs
   parameter int unsigned MEMORY_BYTES = 65536,
   parameter int unsigned CLOCK_KHZ    = 250_000
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  input  logic        stop_i,           // level: stop the processor, and let it not start
+  input logic clk_i,
+  input logic rst_ni,
+  input logic stop_i,  // level: stop the processor, and let it not start
 
   input  logic [15:0] s_axil_awaddr,
   input  logic        s_axil_awvalid,
   output logic        s_axil_awready,
   input  logic [31:0] s_axil_wdata,
-  input  logic [3:0]  s_axil_wstrb,
+  input  logic [ 3:0] s_axil_wstrb,
   input  logic        s_axil_wvalid,
   output logic        s_axil_wready,
-  output logic [1:0]  s_axil_bresp,
+  output logic [ 1:0] s_axil_bresp,
   output logic        s_axil_bvalid,
   input  logic        s_axil_bready,
   input  logic [15:0] s_axil_araddr,
   input  logic        s_axil_arvalid,
   output logic        s_axil_arready,
   output logic [31:0] s_axil_rdata,
-  output logic [1:0]  s_axil_rresp,
+  output logic [ 1:0] s_axil_rresp,
   output logic        s_axil_rvalid,
   input  logic        s_axil_rready,
 
@@ -48,14 +48,14 @@ module control_regs
   input  logic        dma_busy_i,
   input  logic        dma_failed_i,
 
-  output logic        mem_req_o,        // stands until granted; what is read comes a cycle later
+  output logic        mem_req_o,    // stands until granted; what is read comes a cycle later
   input  logic        mem_gnt_i,
   output logic        mem_we_o,
   output logic [31:2] mem_addr_o,
   output logic [31:0] mem_wdata_o,
   input  logic [31:0] mem_rdata_i,
 
-  output logic        idle_o
+  output logic idle_o
 );
 
   // CRC32C, reflected, of one more word, low byte first.
@@ -66,17 +66,26 @@ module control_regs
     return c;
   endfunction
 
-  typedef enum logic [2:0] {Idle, Write, WriteMemory, Wrote, Read, ReadMemory, ReadLate, Answer} state_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Write,
+    WriteMemory,
+    Wrote,
+    Read,
+    ReadMemory,
+    ReadLate,
+    Answer
+  } state_e;
 
-  state_e      state_q;
-  logic [15:2] at_q;
-  logic [15:0] at;
+  state_e        state_q;
+  logic   [15:2] at_q;
+  logic   [15:0] at;
   logic [31:0] data_q, read_q, addr_q, crc_q, limit_q, since_q, cause_q, pc_q, beat_q, answer_q, high_q, word;
   logic [63:0] awake_q;
-  logic        run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, whole_q, dma_error_q, open_q;
-  logic        start, halt, over;
+  logic run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, whole_q, dma_error_q, open_q;
+  logic start, halt, over;
 
-  assign at = {at_q, 2'b00};
+  assign at             = {at_q, 2'b00};
 
   assign s_axil_awready = state_q == Idle && s_axil_awvalid && s_axil_wvalid;
   assign s_axil_wready  = s_axil_awready;
@@ -87,10 +96,10 @@ module control_regs
   assign s_axil_rresp   = 2'b00;
   assign s_axil_rdata   = read_q;
 
-  assign mem_req_o   = state_q == WriteMemory || state_q == ReadMemory;
-  assign mem_we_o    = state_q == WriteMemory;
-  assign mem_addr_o  = addr_q[31:2];
-  assign mem_wdata_o = data_q;
+  assign mem_req_o      = state_q == WriteMemory || state_q == ReadMemory;
+  assign mem_we_o       = state_q == WriteMemory;
+  assign mem_addr_o     = addr_q[31:2];
+  assign mem_wdata_o    = data_q;
 
   always_comb begin
     word = '0;
@@ -127,7 +136,7 @@ module control_regs
       REG_PROC_AWAKE_HI: word = high_q;
       REG_PROC_BELL:     word = bell_o;
       REG_PROC_CLOCK:    word = CLOCK_KHZ;
-      default: ;
+      default:           ;
     endcase
   end
 
@@ -137,9 +146,8 @@ module control_regs
       state_q <= Idle;
     end else begin
       unique case (state_q)
-        Idle:
-          if (s_axil_awready) state_q <= Write;
-          else if (s_axil_arvalid) state_q <= Read;
+        Idle:        if (s_axil_awready) state_q <= Write;
+ else if (s_axil_arvalid) state_q <= Read;
         Write:       state_q <= at == REG_PROC_DATA && whole_q ? WriteMemory : Wrote;
         WriteMemory: if (mem_gnt_i) state_q <= Wrote;
         Wrote:       if (s_axil_bready) state_q <= Idle;
@@ -174,9 +182,9 @@ module control_regs
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {run_q, loaded_q, refused_q, crashed_q, fired_q, hung_q, dma_error_q, command_o, open_q, watchdog_o, halt_o} <= '0;
-      {bell_o, addr_q, limit_q, since_q, cause_q, pc_q, beat_q, answer_q, command_value_o} <= '0;
-      awake_q <= '0;
-      crc_q   <= '1;
+      {bell_o, addr_q, limit_q, since_q, cause_q, pc_q, beat_q, answer_q, command_value_o}                         <= '0;
+      awake_q                                                                                                      <= '0;
+      crc_q                                                                                                        <= '1;
     end else begin
       if (written) begin
         unique case (at)
@@ -196,7 +204,7 @@ module control_regs
             open_q          <= run_q;
             command_value_o <= data_q;
           end
-          default: ;
+          default:           ;
         endcase
       end
       if (mem_req_o && mem_gnt_i) begin
@@ -235,11 +243,11 @@ module control_regs
         halt_o     <= 1'b0;
         watchdog_o <= 1'b0;
       end else if (start) begin
-        run_q   <= 1'b1;
-        awake_q <= '0;
-        since_q <= '0;
+        run_q                                                                                         <= 1'b1;
+        awake_q                                                                                       <= '0;
+        since_q                                                                                       <= '0;
         {loaded_q, refused_q, crashed_q, fired_q, hung_q, dma_error_q, command_o, open_q, watchdog_o} <= '0;
-        {cause_q, beat_q, answer_q} <= '0;
+        {cause_q, beat_q, answer_q}                                                                   <= '0;
       end
     end
   end
@@ -253,7 +261,7 @@ module control_regs
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_end: assert (!(end_i && !run_q));
+      a_end : assert (!(end_i && !run_q));
     end
   end
 `endif

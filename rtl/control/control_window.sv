@@ -2,16 +2,16 @@
 // waits for the answer. An access under way when the core is stopped goes to its end, and its answer to nobody.
 
 module control_window (
-  input  logic        clk_i,
-  input  logic        rst_ni,           // of the bus
-  input  logic        core_rst_ni,
+  input logic clk_i,
+  input logic rst_ni,      // of the bus
+  input logic core_rst_ni,
 
-  input  logic        req_i,            // taken while `ready_o`
+  input  logic        req_i,     // taken while `ready_o`
   output logic        ready_o,
   input  logic        we_i,
   input  logic [16:0] addr_i,
   input  logic [31:0] wdata_i,
-  input  logic [3:0]  be_i,
+  input  logic [ 3:0] be_i,
   output logic        rvalid_o,
   output logic [31:0] rdata_o,
   output logic        err_o,
@@ -20,30 +20,36 @@ module control_window (
   output logic        m_axil_awvalid,
   input  logic        m_axil_awready,
   output logic [31:0] m_axil_wdata,
-  output logic [3:0]  m_axil_wstrb,
+  output logic [ 3:0] m_axil_wstrb,
   output logic        m_axil_wvalid,
   input  logic        m_axil_wready,
-  input  logic [1:0]  m_axil_bresp,
+  input  logic [ 1:0] m_axil_bresp,
   input  logic        m_axil_bvalid,
   output logic        m_axil_bready,
   output logic [16:0] m_axil_araddr,
   output logic        m_axil_arvalid,
   input  logic        m_axil_arready,
   input  logic [31:0] m_axil_rdata,
-  input  logic [1:0]  m_axil_rresp,
+  input  logic [ 1:0] m_axil_rresp,
   input  logic        m_axil_rvalid,
   output logic        m_axil_rready
 );
 
-  typedef enum logic [2:0] {Idle, Write, Wrote, Read, Answer} state_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Write,
+    Wrote,
+    Read,
+    Answer
+  } state_e;
 
-  state_e      state_q;
-  logic        aw_q, w_q, done, error, ours_q;
+  state_e state_q;
+  logic aw_q, w_q, done, error, ours_q;
   logic [16:0] addr_q;
   logic [31:0] data_q;
-  logic [3:0]  be_q;
+  logic [ 3:0] be_q;
 
-  assign ready_o = state_q == Idle;
+  assign ready_o        = state_q == Idle;
 
   assign m_axil_awaddr  = addr_q;
   assign m_axil_awvalid = state_q == Write && !aw_q;
@@ -55,12 +61,12 @@ module control_window (
   assign m_axil_arvalid = state_q == Read;
   assign m_axil_rready  = state_q == Answer;
 
-  assign done  = state_q == Wrote && m_axil_bvalid || state_q == Answer && m_axil_rvalid;
-  assign error = state_q == Wrote ? m_axil_bresp[1] : m_axil_rresp[1];
+  assign done           = state_q == Wrote && m_axil_bvalid || state_q == Answer && m_axil_rvalid;
+  assign error          = state_q == Wrote ? m_axil_bresp[1] : m_axil_rresp[1];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= Idle;
+      state_q     <= Idle;
       {aw_q, w_q} <= '0;
     end else begin
       unique case (state_q)

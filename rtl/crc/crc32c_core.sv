@@ -8,21 +8,21 @@
 // later: 1 fill with zeros, 2 parity by groups of 128 bits, 3 their sum and the state.
 
 module crc32c_core #(
-    parameter int unsigned DATA_W = 512,
-    localparam int unsigned BYTES = DATA_W / 8,
-    localparam int unsigned COUNT_W = $clog2(BYTES) + 1
+  parameter  int unsigned DATA_W  = 512,
+  localparam int unsigned BYTES   = DATA_W / 8,
+  localparam int unsigned COUNT_W = $clog2(BYTES) + 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic en_i,
-    input logic valid_i,
-    input logic first_i,
-    input logic last_i,
-    input logic [DATA_W-1:0] data_i,
-    input logic [COUNT_W-1:0] count_i,
-    output logic valid_o,  // the packet whose last beat went in is complete
-    output logic [31:0] state_o,  // not inverted, advanced by pad_o zero bytes
-    output logic [COUNT_W-2:0] pad_o
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               en_i,
+  input  logic               valid_i,
+  input  logic               first_i,
+  input  logic               last_i,
+  input  logic [ DATA_W-1:0] data_i,
+  input  logic [COUNT_W-1:0] count_i,
+  output logic               valid_o,  // the packet whose last beat went in is complete
+  output logic [       31:0] state_o,  // not inverted, advanced by pad_o zero bytes
+  output logic [COUNT_W-2:0] pad_o
 );
   import crc32c_pkg::*;
 
@@ -32,17 +32,17 @@ module crc32c_core #(
   localparam logic [31:0] FIRST_STATE = advance(INIT, int'(DATA_W));
 
   typedef struct packed {
-    logic valid;
-    logic first;
-    logic last;
+    logic               valid;
+    logic               first;
+    logic               last;
     logic [COUNT_W-2:0] pad;
   } mark_t;
 
-  mark_t [1:0] mark_q;
-  logic [DATA_W-1:0] data_q;
-  logic [GROUPS-1:0][31:0] group_q;
+  mark_t [       1:0]       mark_q;
+  logic  [DATA_W-1:0]       data_q;
+  logic  [GROUPS-1:0][31:0] group_q;
   logic [31:0] sum, state_d, state_q;
-  logic valid_q;
+  logic               valid_q;
   logic [COUNT_W-2:0] pad_q;
 
   // Functions of the registers that take them: a simulator works them out only for a beat that is there.
@@ -78,23 +78,18 @@ module crc32c_core #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      mark_q <= '0;
+      mark_q  <= '0;
       valid_q <= 1'b0;
     end else if (en_i) begin
-      mark_q[0] <= '{
-          valid: valid_i,
-          first: first_i,
-          last: last_i,
-          pad: last_i ? (COUNT_W - 1)'(COUNT_W'(BYTES) - count_i) : '0
-      };
+      mark_q[0] <= '{valid: valid_i, first: first_i, last: last_i, pad: last_i ? (COUNT_W - 1)'(COUNT_W'(BYTES) - count_i) : '0};
       mark_q[1] <= mark_q[0];
-      valid_q <= mark_q[1].valid && mark_q[1].last;
+      valid_q   <= mark_q[1].valid && mark_q[1].last;
     end
   end
 
   assign valid_o = valid_q;
   assign state_o = state_q;
-  assign pad_o = pad_q;
+  assign pad_o   = pad_q;
 
 `ifndef SYNTHESIS
   initial begin

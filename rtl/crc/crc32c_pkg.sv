@@ -51,8 +51,8 @@ package crc32c_pkg;
 
   // What MAX_W data bits add to the state behind them; narrower words use the upper columns.
   function automatic data_matrix_t data_matrix();
-    data_matrix_t m;
-    logic [31:0] column;
+    data_matrix_t        m;
+    logic         [31:0] column;
     column = POLY;
     for (int j = MAX_W - 1; j >= 0; j--) begin
       for (int i = 0; i < 32; i++) m[i][j] = column[i];
@@ -63,8 +63,8 @@ package crc32c_pkg;
 
   // `advance` as a matrix.
   function automatic state_matrix_t advance_matrix(input int bits);
-    state_matrix_t m;
-    logic [31:0] column;
+    state_matrix_t        m;
+    logic          [31:0] column;
     for (int j = 0; j < 32; j++) begin
       column = advance(32'd1 << j, bits);
       for (int i = 0; i < 32; i++) m[i][j] = column[i];

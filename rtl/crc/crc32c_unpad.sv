@@ -1,31 +1,31 @@
 // One register stage that takes back PAD_BYTES zero bytes from a CRC32C state if `pad_i` has that bit. Latency 1 (`en_i`).
 
 module crc32c_unpad #(
-    parameter int unsigned PAD_BYTES = 1,  // a power of two
-    parameter int unsigned PAD_W = 6
+  parameter int unsigned PAD_BYTES = 1,  // a power of two
+  parameter int unsigned PAD_W     = 6
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic en_i,
-    input logic valid_i,
-    input logic [31:0] state_i,
-    input logic [PAD_W-1:0] pad_i,
-    output logic valid_o,
-    output logic [31:0] state_o,
-    output logic [PAD_W-1:0] pad_o
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             en_i,
+  input  logic             valid_i,
+  input  logic [     31:0] state_i,
+  input  logic [PAD_W-1:0] pad_i,
+  output logic             valid_o,
+  output logic [     31:0] state_o,
+  output logic [PAD_W-1:0] pad_o
 );
   import crc32c_pkg::*;
 
   localparam state_matrix_t INVERSE = advance_matrix(-8 * int'(PAD_BYTES));
 
-  logic valid_q;
-  logic [31:0] state_q;
+  logic             valid_q;
+  logic [     31:0] state_q;
   logic [PAD_W-1:0] pad_q;
 
   always_ff @(posedge clk_i) begin
     if (en_i) begin
       state_q <= pad_i[$clog2(PAD_BYTES)] ? multiply(INVERSE, state_i) : state_i;
-      pad_q <= pad_i;
+      pad_q   <= pad_i;
     end
   end
 
@@ -36,5 +36,5 @@ module crc32c_unpad #(
 
   assign valid_o = valid_q;
   assign state_o = state_q;
-  assign pad_o = pad_q;
+  assign pad_o   = pad_q;
 endmodule

@@ -9,8 +9,8 @@
 module control_join_formal (
   input logic       clk_i,
   input logic       rst_ni,
-  input logic [1:0] start_i,     // 0 the host, 1 the processor
-  input logic [1:0] late_w_i,    // W comes behind AW
+  input logic [1:0] start_i,    // 0 the host, 1 the processor
+  input logic [1:0] late_w_i,   // W comes behind AW
   input logic [1:0] bready_i,
   input logic       awready_i,
   input logic       wready_i,
@@ -18,21 +18,41 @@ module control_join_formal (
 );
 
   logic [1:0] aw_q, w_q, wait_q, sent_aw_q, sent_w_q, awready, wready, bvalid, got;
-  logic       write_proc, m_aw, m_w, m_bready, slave_aw_q, slave_w_q, slave_of_q, shown_q, shown_w_q, shown_of_q;
+  logic write_proc, m_aw, m_w, m_bready, slave_aw_q, slave_w_q, slave_of_q, shown_q, shown_w_q, shown_of_q;
   logic [1:0] overtaken_q;
 
   control_join dut (
-    .clk_i, .rst_ni,
-    .awvalid_i(aw_q), .awready_o(awready), .wvalid_i(w_q), .wready_o(wready), .bvalid_o(bvalid), .bready_i(bready_i & (sent_aw_q & sent_w_q)),
+    .clk_i,
+    .rst_ni,
+    .awvalid_i     (aw_q),
+    .awready_o     (awready),
+    .wvalid_i      (w_q),
+    .wready_o      (wready),
+    .bvalid_o      (bvalid),
+    .bready_i      (bready_i & (sent_aw_q & sent_w_q)),
     // Reads have the same logic without W.
-    .arvalid_i('0), .arready_o(), .rvalid_o(), .rready_i('0),
-    .write_proc_o(write_proc), .read_proc_o(),
-    .m_axil_awvalid(m_aw), .m_axil_awready(awready_i), .m_axil_wvalid(m_w), .m_axil_wready(wready_i),
-    .m_axil_bvalid(bvalid_i), .m_axil_bready(m_bready),
-    .m_axil_arvalid(), .m_axil_arready(1'b0), .m_axil_rvalid(1'b0), .m_axil_rready()
+    .arvalid_i     ('0),
+    .arready_o     (),
+    .rvalid_o      (),
+    .rready_i      ('0),
+    .write_proc_o  (write_proc),
+    .read_proc_o   (),
+    .m_axil_awvalid(m_aw),
+    .m_axil_awready(awready_i),
+    .m_axil_wvalid (m_w),
+    .m_axil_wready (wready_i),
+    .m_axil_bvalid (bvalid_i),
+    .m_axil_bready (m_bready),
+    .m_axil_arvalid(),
+    .m_axil_arready(1'b0),
+    .m_axil_rvalid (1'b0),
+    .m_axil_rready ()
   );
 
-  from_reset u_start (.clk_i, .rst_ni);
+  from_reset u_start (
+    .clk_i,
+    .rst_ni
+  );
 
   assign got = bvalid & bready_i & sent_aw_q & sent_w_q;
 
@@ -43,9 +63,9 @@ module control_join_formal (
         {aw_q[m], w_q[m], wait_q[m], sent_aw_q[m], sent_w_q[m]} <= '0;
       end else if (got[m] || !(aw_q[m] || w_q[m] || wait_q[m] || sent_aw_q[m] || sent_w_q[m])) begin
         {sent_aw_q[m], sent_w_q[m]} <= '0;
-        aw_q[m]   <= start_i[m];
-        w_q[m]    <= start_i[m] && !late_w_i[m];
-        wait_q[m] <= start_i[m] && late_w_i[m];
+        aw_q[m]                     <= start_i[m];
+        w_q[m]                      <= start_i[m] && !late_w_i[m];
+        wait_q[m]                   <= start_i[m] && late_w_i[m];
       end else begin
         if (aw_q[m] && awready[m]) {aw_q[m], sent_aw_q[m]} <= 2'b01;
         if (w_q[m] && wready[m]) {w_q[m], sent_w_q[m]} <= 2'b01;
@@ -68,21 +88,21 @@ module control_join_formal (
       shown_of_q <= write_proc;
       for (int unsigned m = 0; m < 2; m++) begin
         if (!aw_q[m] || awready[m]) overtaken_q[m] <= 1'b0;
-        else if (aw_q[1 - m] && awready[1 - m]) overtaken_q[m] <= 1'b1;
+        else if (aw_q[1-m] && awready[1-m]) overtaken_q[m] <= 1'b1;
       end
     end
   end
 
   always_comb begin
-    slave_answers: assume (!bvalid_i || slave_aw_q && slave_w_q);
-    slave_one:     assume ((!awready_i || !slave_aw_q) && (!wready_i || !slave_w_q));
+    slave_answers : assume (!bvalid_i || slave_aw_q && slave_w_q);
+    slave_one : assume ((!awready_i || !slave_aw_q) && (!wready_i || !slave_w_q));
     if (rst_ni) begin
-      aw_stands: assert (!shown_q || (m_aw && write_proc == shown_of_q));
-      w_stands:  assert (!shown_w_q || (m_w && write_proc == shown_of_q));
-      alone:     assert (!(slave_aw_q || slave_w_q) || !(m_aw || m_w) || write_proc == slave_of_q);
-      answered:  assert (!(|bvalid) || bvalid == (slave_of_q ? 2'b10 : 2'b01) && bvalid_i);
-      taken:     assert ((awready & aw_q) == (m_aw && awready_i ? write_proc ? 2'b10 : 2'b01 : 2'b00));
-      turns:     assert (!(overtaken_q[0] && m_aw && write_proc) && !(overtaken_q[1] && m_aw && !write_proc));
+      aw_stands : assert (!shown_q || (m_aw && write_proc == shown_of_q));
+      w_stands : assert (!shown_w_q || (m_w && write_proc == shown_of_q));
+      alone : assert (!(slave_aw_q || slave_w_q) || !(m_aw || m_w) || write_proc == slave_of_q);
+      answered : assert (!(|bvalid) || bvalid == (slave_of_q ? 2'b10 : 2'b01) && bvalid_i);
+      taken : assert ((awready & aw_q) == (m_aw && awready_i ? write_proc ? 2'b10 : 2'b01 : 2'b00));
+      turns : assert (!(overtaken_q[0] && m_aw && write_proc) && !(overtaken_q[1] && m_aw && !write_proc));
     end
   end
 

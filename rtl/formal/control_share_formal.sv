@@ -12,7 +12,7 @@ module control_share_formal (
   input logic wvalid_i,
   input logic wlast_i,
   input logic arvalid_i,
-  input logic start_i,      // the processor writes
+  input logic start_i,         // the processor writes
   input logic proc_wlast_i,
   input logic proc_arvalid_i,
   input logic m_axi_awready,
@@ -27,18 +27,41 @@ module control_share_formal (
   logic proc_aw_q, proc_w_q;
 
   control_share dut (
-    .clk_i, .rst_ni,
-    .awvalid_i, .awready_o(awready), .wvalid_i, .wlast_i, .wready_o(wready), .arvalid_i, .arready_o(arready),
-    .proc_awvalid_i(proc_aw_q), .proc_awready_o(proc_awready), .proc_wvalid_i(proc_w_q), .proc_wlast_i, .proc_wready_o(proc_wready),
-    .proc_arvalid_i, .proc_arready_o(proc_arready), .write_proc_o(write_proc), .read_proc_o(read_proc),
-    .m_axi_awvalid, .m_axi_awready, .m_axi_wvalid, .m_axi_wlast, .m_axi_wready, .m_axi_arvalid, .m_axi_arready
+    .clk_i,
+    .rst_ni,
+    .awvalid_i,
+    .awready_o     (awready),
+    .wvalid_i,
+    .wlast_i,
+    .wready_o      (wready),
+    .arvalid_i,
+    .arready_o     (arready),
+    .proc_awvalid_i(proc_aw_q),
+    .proc_awready_o(proc_awready),
+    .proc_wvalid_i (proc_w_q),
+    .proc_wlast_i,
+    .proc_wready_o (proc_wready),
+    .proc_arvalid_i,
+    .proc_arready_o(proc_arready),
+    .write_proc_o  (write_proc),
+    .read_proc_o   (read_proc),
+    .m_axi_awvalid,
+    .m_axi_awready,
+    .m_axi_wvalid,
+    .m_axi_wlast,
+    .m_axi_wready,
+    .m_axi_arvalid,
+    .m_axi_arready
   );
 
-  from_reset u_start (.clk_i, .rst_ni);
+  from_reset u_start (
+    .clk_i,
+    .rst_ni
+  );
 
   // ---------------------------------------------------------------- the two
   // Bursts of the card: shown or taken on AW, and of those the ones whose last beat was taken.
-  logic              aw_before_q, aw_shown, w_last;
+  logic aw_before_q, aw_shown, w_last;
   logic [OPEN_W-1:0] open_q, open;
 
   assign aw_shown = awvalid_i && !aw_before_q;
@@ -64,16 +87,16 @@ module control_share_formal (
     if (!rst_ni) begin
       {card_aw_q, card_w_q, card_ar_q, proc_ar_q, proc_held_q, begun_q, aw_q, w_q, ar_q} <= '0;
     end else begin
-      card_aw_q <= awvalid_i && !awready;
-      card_w_q  <= wvalid_i && !wready;
-      card_ar_q <= arvalid_i && !arready;
-      proc_ar_q <= proc_arvalid_i && !proc_arready;
+      card_aw_q   <= awvalid_i && !awready;
+      card_w_q    <= wvalid_i && !wready;
+      card_ar_q   <= arvalid_i && !arready;
+      proc_ar_q   <= proc_arvalid_i && !proc_arready;
       proc_held_q <= proc_w_q && !proc_wready;
       // A beat of the processor's burst was taken, and not its last.
       if (proc_w_q && proc_wready) begun_q <= !proc_wlast_i;
-      aw_q      <= m_axi_awvalid && !m_axi_awready;
-      w_q       <= m_axi_wvalid && !m_axi_wready;
-      ar_q      <= m_axi_arvalid && !m_axi_arready;
+      aw_q <= m_axi_awvalid && !m_axi_awready;
+      w_q  <= m_axi_wvalid && !m_axi_wready;
+      ar_q <= m_axi_arvalid && !m_axi_arready;
     end
     card_wlast_q <= wlast_i;
     proc_wlast_q <= proc_wlast_i;
@@ -84,20 +107,21 @@ module control_share_formal (
   end
 
   always_comb begin
-    card_stands: assume ((!card_aw_q || awvalid_i) && (!card_w_q || (wvalid_i && wlast_i == card_wlast_q)) && (!card_ar_q || arvalid_i));
-    proc_stands: assume ((!proc_ar_q || proc_arvalid_i) && (!proc_held_q || proc_wlast_i == proc_wlast_q));
-    data_behind: assume (!wvalid_i || open != '0);
-    not_more:    assume (open <= OPEN_W'(7));
+    card_stands : assume ((!card_aw_q || awvalid_i) && (!card_w_q || (wvalid_i && wlast_i == card_wlast_q)) && (!card_ar_q || arvalid_i));
+    proc_stands : assume ((!proc_ar_q || proc_arvalid_i) && (!proc_held_q || proc_wlast_i == proc_wlast_q));
+    data_behind : assume (!wvalid_i || open != '0);
+    not_more : assume (open <= OPEN_W'(7));
     if (rst_ni) begin
-      aw_stands: assert (!aw_q || (m_axi_awvalid && write_proc == aw_proc_q));
-      w_stands:  assert (!w_q || (m_axi_wvalid && write_proc == w_proc_q && m_axi_wlast == w_last_q));
-      ar_stands: assert (!ar_q || (m_axi_arvalid && read_proc == ar_proc_q));
-      proc_alone: assert (!(write_proc && m_axi_wvalid) || open == OPEN_W'(awvalid_i));
-      card_alone: assert (write_proc || !(m_axi_awvalid || m_axi_wvalid) || proc_aw_q == proc_w_q && !begun_q);
-      aw_taken: assert (!(awvalid_i && awready) || (m_axi_awvalid && m_axi_awready && !write_proc));
-      w_taken: assert (!(wvalid_i && wready) || (m_axi_wvalid && m_axi_wready && !write_proc));
-      ar_taken: assert (!(arvalid_i && arready) || (m_axi_arvalid && m_axi_arready && !read_proc));
-      proc_taken: assert ((!(proc_aw_q && proc_awready) || (m_axi_awvalid && m_axi_awready && write_proc)) &&
+      aw_stands : assert (!aw_q || (m_axi_awvalid && write_proc == aw_proc_q));
+      w_stands : assert (!w_q || (m_axi_wvalid && write_proc == w_proc_q && m_axi_wlast == w_last_q));
+      ar_stands : assert (!ar_q || (m_axi_arvalid && read_proc == ar_proc_q));
+      proc_alone : assert (!(write_proc && m_axi_wvalid) || open == OPEN_W'(awvalid_i));
+      card_alone : assert (write_proc || !(m_axi_awvalid || m_axi_wvalid) || proc_aw_q == proc_w_q && !begun_q);
+      aw_taken : assert (!(awvalid_i && awready) || (m_axi_awvalid && m_axi_awready && !write_proc));
+      w_taken : assert (!(wvalid_i && wready) || (m_axi_wvalid && m_axi_wready && !write_proc));
+      ar_taken : assert (!(arvalid_i && arready) || (m_axi_arvalid && m_axi_arready && !read_proc));
+      proc_taken :
+      assert ((!(proc_aw_q && proc_awready) || (m_axi_awvalid && m_axi_awready && write_proc)) &&
                           (!(proc_w_q && proc_wready) || (m_axi_wvalid && m_axi_wready && write_proc)) &&
                           (!(proc_arvalid_i && proc_arready) || (m_axi_arvalid && m_axi_arready && read_proc)));
     end

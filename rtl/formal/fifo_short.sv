@@ -3,30 +3,30 @@
 // and in order, and stands until taken, is proven of the real one (fifo_sync_formal).
 
 module fifo_sync #(
-  parameter int unsigned WIDTH = 32,
-  parameter int unsigned DEPTH = 16,
-  parameter int unsigned LUT_RAM_DEPTH = 64,
-  parameter bit          HEAD = 1'b0,
-  parameter bit          STEADY = 1'b0,
-  localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
+  parameter  int unsigned WIDTH         = 32,
+  parameter  int unsigned DEPTH         = 16,
+  parameter  int unsigned LUT_RAM_DEPTH = 64,
+  parameter  bit          HEAD          = 1'b0,
+  parameter  bit          STEADY        = 1'b0,
+  localparam int unsigned COUNT_W       = $clog2(DEPTH + 1)
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic               wr_valid_i,
-  output logic               wr_ready_o,
-  input  logic [WIDTH-1:0]   wr_data_i,
+  input  logic             wr_valid_i,
+  output logic             wr_ready_o,
+  input  logic [WIDTH-1:0] wr_data_i,
 
-  output logic               rd_valid_o,
-  input  logic               rd_ready_i,
-  output logic [WIDTH-1:0]   rd_data_o,
+  output logic             rd_valid_o,
+  input  logic             rd_ready_i,
+  output logic [WIDTH-1:0] rd_data_o,
 
   output logic [COUNT_W-1:0] count_o
 );
 
   logic [1:0]            count_q;
   logic [1:0][WIDTH-1:0] word_q;
-  logic                  push, pop;
+  logic push, pop;
 
   assign push       = wr_valid_i && wr_ready_o;
   assign pop        = rd_valid_o && rd_ready_i;
@@ -44,7 +44,7 @@ module fifo_sync #(
   end
 
   always_comb begin
-    if (rst_ni) inv_at_most_two: assert (count_q <= 2'd2);
+    if (rst_ni) inv_at_most_two : assert (count_q <= 2'd2);
   end
 
 endmodule

@@ -10,7 +10,7 @@ module from_reset (
   always_ff @(posedge clk_i) begun_q <= 1'b1;
 
   always_comb begin
-    in_reset_first: assume (begun_q || !rst_ni);
+    in_reset_first : assume (begun_q || !rst_ni);
   end
 
 endmodule

@@ -30,12 +30,15 @@ module ones_complement_formal (
   assign {high, low} = number_i;
   assign more        = 33'(number_i) + 33'(word_i);
   always_comb begin
-    begins: assert (folded(32'd0) == 16'd0 && folded(32'(word_i)) == word_i);
-    of_the_sum: assert (more[32] || folded(more[31:0]) == folded((32'(low) + 32'(word_i)) + 32'(high)));
-    of_the_word: assert (added(folded(number_i), word_i) == folded((32'(low) + 32'(high)) + 32'(word_i)));
-    either_order: assert (turned(added(low, word_i)) == added(turned(low), turned(word_i)));
+    begins : assert (folded(32'd0) == 16'd0 && folded(32'(word_i)) == word_i);
+    of_the_sum : assert (more[32] || folded(more[31:0]) == folded((32'(low) + 32'(word_i)) + 32'(high)));
+    of_the_word : assert (added(folded(number_i), word_i) == folded((32'(low) + 32'(high)) + 32'(word_i)));
+    either_order : assert (turned(added(low, word_i)) == added(turned(low), turned(word_i)));
   end
 
-  from_reset u_start (.clk_i, .rst_ni);
+  from_reset u_start (
+    .clk_i,
+    .rst_ni
+  );
 
 endmodule

@@ -5,20 +5,20 @@
 module region_rule
   import weft_card_pkg::*;
 (
-  input  stag_row_t   row_i,
-  input  logic        in_range_i,
-  input  logic [7:0]  key_i,
-  input  logic [63:0] to_i,
-  input  logic [15:0] bytes_i,
-  input  logic [7:0]  right_i,
-  input  logic [31:0] pd_i,
-  output logic        known_o,
-  output logic        no_wrap_o,
-  output logic        same_pd_o,
-  output logic        right_o,
-  output logic        inside_o,
-  output logic        may_o,
-  output logic [63:0] iova_o
+  input  stag_row_t        row_i,
+  input  logic             in_range_i,
+  input  logic      [ 7:0] key_i,
+  input  logic      [63:0] to_i,
+  input  logic      [15:0] bytes_i,
+  input  logic      [ 7:0] right_i,
+  input  logic      [31:0] pd_i,
+  output logic             known_o,
+  output logic             no_wrap_o,
+  output logic             same_pd_o,
+  output logic             right_o,
+  output logic             inside_o,
+  output logic             may_o,
+  output logic      [63:0] iova_o
 );
 
   assign known_o   = in_range_i && row_i.valid[STAG_ROW_VALID_BIT] && row_i.key == key_i;
@@ -35,39 +35,51 @@ module stag_check
   import walk_pkg::*;
   import weft_card_pkg::*;
 (
-  input  logic        clk_i,
-  input  stag_row_t   row_i,
-  input  logic        in_range_i,
-  input  logic [31:0] stag_i,
-  input  logic [63:0] to_i,
-  input  logic [15:0] bytes_i,
-  input  logic [7:0]  right_i,
-  input  logic [31:0] pd_i,
-  output region_bad_t bad_o,
-  output logic        any_bad_o,
-  output logic [63:0] iova_o,
-  output logic [31:0] pd_o
+  input  logic               clk_i,
+  input  stag_row_t          row_i,
+  input  logic               in_range_i,
+  input  logic        [31:0] stag_i,
+  input  logic        [63:0] to_i,
+  input  logic        [15:0] bytes_i,
+  input  logic        [ 7:0] right_i,
+  input  logic        [31:0] pd_i,
+  output region_bad_t        bad_o,
+  output logic               any_bad_o,
+  output logic        [63:0] iova_o,
+  output logic        [31:0] pd_o
 );
 
-  stag_row_t   row_q;
-  logic        in_range_q, known, no_wrap, same_pd, right, in_bounds, may, may_q;
-  logic [7:0]  key_q, right_q;
+  stag_row_t row_q;
+  logic in_range_q, known, no_wrap, same_pd, right, in_bounds, may, may_q;
+  logic [7:0] key_q, right_q;
   logic [63:0] to_q, iova, iova_q;
-  logic [15:0] bytes_q;
-  logic [31:0] pd_q;
-  region_bad_t bad_q;
+  logic        [15:0] bytes_q;
+  logic        [31:0] pd_q;
+  region_bad_t        bad_q;
 
   region_rule u_rule (
-    .row_i(row_q), .in_range_i(in_range_q), .key_i(key_q), .to_i(to_q), .bytes_i(bytes_q), .right_i(right_q), .pd_i,
-    .known_o(known), .no_wrap_o(no_wrap), .same_pd_o(same_pd), .right_o(right), .inside_o(in_bounds), .may_o(may), .iova_o(iova)
+    .row_i     (row_q),
+    .in_range_i(in_range_q),
+    .key_i     (key_q),
+    .to_i      (to_q),
+    .bytes_i   (bytes_q),
+    .right_i   (right_q),
+    .pd_i,
+    .known_o   (known),
+    .no_wrap_o (no_wrap),
+    .same_pd_o (same_pd),
+    .right_o   (right),
+    .inside_o  (in_bounds),
+    .may_o     (may),
+    .iova_o    (iova)
   );
 
   always_ff @(posedge clk_i) begin
     {row_q, in_range_q, key_q, to_q, bytes_q, right_q} <= {row_i, in_range_i, stag_i[7:0], to_i, bytes_i, right_i};
-    bad_q  <= {!known, !no_wrap, !same_pd, !right, !in_bounds};
-    may_q  <= may;
-    iova_q <= iova;
-    pd_q   <= row_q.pd;
+    bad_q                                              <= {!known, !no_wrap, !same_pd, !right, !in_bounds};
+    may_q                                              <= may;
+    iova_q                                             <= iova;
+    pd_q                                               <= row_q.pd;
   end
 
   assign bad_o     = bad_q;

@@ -5,24 +5,34 @@ module stag_check_formal
   import walk_pkg::*;
   import weft_card_pkg::*;
 (
-  input logic        clk_i,
-  input stag_row_t   row_i,
-  input logic        in_range_i,
-  input logic [31:0] stag_i,
-  input logic [63:0] to_i,
-  input logic [15:0] bytes_i,
-  input logic [7:0]  right_i,
-  input logic [31:0] pd_i           // a cycle behind the rest
+  input logic             clk_i,
+  input stag_row_t        row_i,
+  input logic             in_range_i,
+  input logic      [31:0] stag_i,
+  input logic      [63:0] to_i,
+  input logic      [15:0] bytes_i,
+  input logic      [ 7:0] right_i,
+  input logic      [31:0] pd_i         // a cycle behind the rest
 );
 
-  region_bad_t bad;
-  logic        any_bad;
-  logic [63:0] iova;
-  logic [31:0] pd;
+  region_bad_t        bad;
+  logic               any_bad;
+  logic        [63:0] iova;
+  logic        [31:0] pd;
 
   stag_check dut (
-    .clk_i, .row_i, .in_range_i, .stag_i, .to_i, .bytes_i, .right_i, .pd_i,
-    .bad_o(bad), .any_bad_o(any_bad), .iova_o(iova), .pd_o(pd)
+    .clk_i,
+    .row_i,
+    .in_range_i,
+    .stag_i,
+    .to_i,
+    .bytes_i,
+    .right_i,
+    .pd_i,
+    .bad_o    (bad),
+    .any_bad_o(any_bad),
+    .iova_o   (iova),
+    .pd_o     (pd)
   );
 
   // The question that is answered now was put two cycles ago.
@@ -34,10 +44,10 @@ module stag_check_formal
     logic [15:0] bytes;
     logic [7:0]  right;
   } question_t;
-  question_t   asked_q, answered_q;
+  question_t asked_q, answered_q;
   logic [31:0] pd_q;
-  logic [1:0]  age_q = 2'd0;
-  logic        known, no_wrap, same_pd, right, in_bounds, may;
+  logic [ 1:0] age_q = 2'd0;
+  logic known, no_wrap, same_pd, right, in_bounds, may;
   logic [63:0] where;
 
   always_ff @(posedge clk_i) begin
@@ -48,22 +58,33 @@ module stag_check_formal
   end
 
   region_rule u_rule (
-    .row_i(answered_q.row), .in_range_i(answered_q.in_range), .key_i(answered_q.key), .to_i(answered_q.to),
-    .bytes_i(answered_q.bytes), .right_i(answered_q.right), .pd_i(pd_q),
-    .known_o(known), .no_wrap_o(no_wrap), .same_pd_o(same_pd), .right_o(right), .inside_o(in_bounds), .may_o(may), .iova_o(where)
+    .row_i     (answered_q.row),
+    .in_range_i(answered_q.in_range),
+    .key_i     (answered_q.key),
+    .to_i      (answered_q.to),
+    .bytes_i   (answered_q.bytes),
+    .right_i   (answered_q.right),
+    .pd_i      (pd_q),
+    .known_o   (known),
+    .no_wrap_o (no_wrap),
+    .same_pd_o (same_pd),
+    .right_o   (right),
+    .inside_o  (in_bounds),
+    .may_o     (may),
+    .iova_o    (where)
   );
 
   always_comb begin
     if (age_q == 2'd2) begin
-      good_is_good: assert (any_bad || may);
-      refused_is_bad: assert (!any_bad || !may);
-      any_of_them: assert (any_bad == (bad != '0));
-      stag: assert (bad.stag == !known);
-      wrap: assert (bad.wrap == !no_wrap);
-      access: assert (bad.access == !right);
-      domain: assert (bad.pd == !same_pd && pd == answered_q.row.pd);
-      bounds: assert (bad.bounds == !in_bounds);
-      address: assert (iova == where);
+      good_is_good : assert (any_bad || may);
+      refused_is_bad : assert (!any_bad || !may);
+      any_of_them : assert (any_bad == (bad != '0));
+      stag : assert (bad.stag == !known);
+      wrap : assert (bad.wrap == !no_wrap);
+      access : assert (bad.access == !right);
+      domain : assert (bad.pd == !same_pd && pd == answered_q.row.pd);
+      bounds : assert (bad.bounds == !in_bounds);
+      address : assert (iova == where);
     end
   end
 

@@ -7,39 +7,39 @@
 // the block is taken after at most WAIT_IN cycles in which the other end is ready. Stability under stall: stream_rules.
 
 module stream_order #(
-  parameter int unsigned UNIT_W   = 8,
-  parameter int unsigned UNITS    = 1,
-  parameter int unsigned INSIDE   = 8,
-  parameter int unsigned WAIT_OUT = 1,
-  parameter int unsigned WAIT_IN  = 1,
-  localparam int unsigned COUNT_W = $clog2(UNITS + 1),
-  localparam int unsigned LANE_W  = UNITS > 1 ? $clog2(UNITS) : 1,
-  localparam int unsigned HELD_W  = $clog2(INSIDE + UNITS + 1)
+  parameter  int unsigned UNIT_W   = 8,
+  parameter  int unsigned UNITS    = 1,
+  parameter  int unsigned INSIDE   = 8,
+  parameter  int unsigned WAIT_OUT = 1,
+  parameter  int unsigned WAIT_IN  = 1,
+  localparam int unsigned COUNT_W  = $clog2(UNITS + 1),
+  localparam int unsigned LANE_W   = UNITS > 1 ? $clog2(UNITS) : 1,
+  localparam int unsigned HELD_W   = $clog2(INSIDE + UNITS + 1)
 ) (
-  input logic                          clk_i,
-  input logic                          rst_ni,
-  input logic                          clear_i,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic clear_i,
 
-  input logic                          in_valid_i,
-  input logic                          in_ready_i,
-  input logic [UNITS-1:0][UNIT_W-1:0]  in_data_i,
-  input logic [COUNT_W-1:0]            in_count_i,
-  input logic                          in_last_i,
+  input logic                           in_valid_i,
+  input logic                           in_ready_i,
+  input logic [  UNITS-1:0][UNIT_W-1:0] in_data_i,
+  input logic [COUNT_W-1:0]             in_count_i,
+  input logic                           in_last_i,
 
-  input logic                          out_valid_i,
-  input logic                          out_ready_i,
-  input logic [UNITS-1:0][UNIT_W-1:0]  out_data_i,
-  input logic [COUNT_W-1:0]            out_count_i,
-  input logic                          out_last_i,
+  input logic                           out_valid_i,
+  input logic                           out_ready_i,
+  input logic [  UNITS-1:0][UNIT_W-1:0] out_data_i,
+  input logic [COUNT_W-1:0]             out_count_i,
+  input logic                           out_last_i,
 
-  input logic                          mark_i,
-  input logic [LANE_W-1:0]             lane_i
+  input logic              mark_i,
+  input logic [LANE_W-1:0] lane_i
 );
 
-  logic              push, pop, followed_q, is_last_q, here;
-  logic [HELD_W-1:0] inside_q, left, ahead_q, ends_q;      // units and packets' ends inside; units in front of the followed one
+  logic push, pop, followed_q, is_last_q, here;
+  logic [HELD_W-1:0] inside_q, left, ahead_q, ends_q;  // units and packets' ends inside; units in front of the followed one
   logic [UNIT_W-1:0] unit_q;
-  logic [3:0]        silent_q, blocked_q;
+  logic [3:0] silent_q, blocked_q;
 
   assign push = in_valid_i && in_ready_i;
   assign pop  = out_valid_i && out_ready_i;
@@ -75,14 +75,14 @@ module stream_order #(
 
   always_comb begin
     if (rst_ni) begin
-      nothing_invented: assert (!out_valid_i || (out_count_i != '0 && HELD_W'(out_count_i) <= inside_q));
-      no_end_invented: assert (!(out_valid_i && out_last_i) || ends_q != '0);
-      not_too_many: assert (inside_q <= HELD_W'(INSIDE));
-      still_in: assert (!followed_q || ahead_q < inside_q);
-      unchanged: assert (!(out_valid_i && here) || out_data_i[LANE_W'(ahead_q)] == unit_q);
-      ends_kept: assert (!(out_valid_i && here) || is_last_q == (out_last_i && ahead_q + 1'b1 == HELD_W'(out_count_i)));
-      goes_on: assert (silent_q <= 4'(WAIT_OUT));
-      taken: assert (blocked_q <= 4'(WAIT_IN));
+      nothing_invented : assert (!out_valid_i || (out_count_i != '0 && HELD_W'(out_count_i) <= inside_q));
+      no_end_invented : assert (!(out_valid_i && out_last_i) || ends_q != '0);
+      not_too_many : assert (inside_q <= HELD_W'(INSIDE));
+      still_in : assert (!followed_q || ahead_q < inside_q);
+      unchanged : assert (!(out_valid_i && here) || out_data_i[LANE_W'(ahead_q)] == unit_q);
+      ends_kept : assert (!(out_valid_i && here) || is_last_q == (out_last_i && ahead_q + 1'b1 == HELD_W'(out_count_i)));
+      goes_on : assert (silent_q <= 4'(WAIT_OUT));
+      taken : assert (blocked_q <= 4'(WAIT_IN));
     end
   end
 

@@ -13,16 +13,26 @@ module stream_skid_formal #(
   input logic             out_ready_i
 );
 
-  logic             in_ready, out_valid, push, pop, inside_q;
+  logic in_ready, out_valid, push, pop, inside_q;
   logic [WIDTH-1:0] out_data, word_q;
 
-  stream_skid #(.WIDTH(WIDTH)) dut (
-    .clk_i, .rst_ni,
-    .in_valid_i, .in_ready_o(in_ready), .in_data_i,
-    .out_valid_o(out_valid), .out_ready_i, .out_data_o(out_data)
+  stream_skid #(
+    .WIDTH(WIDTH)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i,
+    .in_ready_o (in_ready),
+    .in_data_i,
+    .out_valid_o(out_valid),
+    .out_ready_i,
+    .out_data_o (out_data)
   );
 
-  from_reset u_start (.clk_i, .rst_ni);
+  from_reset u_start (
+    .clk_i,
+    .rst_ni
+  );
 
   assign push = in_valid_i && in_ready;
   assign pop  = out_valid && out_ready_i;
@@ -35,9 +45,9 @@ module stream_skid_formal #(
 
   always_comb begin
     if (rst_ni) begin
-      room:      assert (in_ready == !inside_q);
-      offered:   assert (out_valid == (inside_q || in_valid_i));
-      unchanged: assert (!out_valid || out_data == (inside_q ? word_q : in_data_i));
+      room : assert (in_ready == !inside_q);
+      offered : assert (out_valid == (inside_q || in_valid_i));
+      unchanged : assert (!out_valid || out_data == (inside_q ? word_q : in_data_i));
     end
   end
 

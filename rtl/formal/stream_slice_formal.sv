@@ -11,27 +11,54 @@ module stream_slice_formal #(
   input logic             mark_i
 );
 
-  logic             in_ready, out_valid, shown;
+  logic in_ready, out_valid, shown;
   logic [WIDTH-1:0] out_data;
 
-  stream_slice #(.WIDTH(WIDTH)) dut (
-    .clk_i, .rst_ni,
-    .in_valid_i, .in_ready_o(in_ready), .in_data_i,
-    .out_valid_o(out_valid), .out_ready_i, .out_data_o(out_data), .shown_o(shown)
+  stream_slice #(
+    .WIDTH(WIDTH)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i,
+    .in_ready_o (in_ready),
+    .in_data_i,
+    .out_valid_o(out_valid),
+    .out_ready_i,
+    .out_data_o (out_data),
+    .shown_o    (shown)
   );
 
-  stream_order #(.UNIT_W(WIDTH), .INSIDE(2), .WAIT_OUT(0), .WAIT_IN(1)) u_order (
-    .clk_i, .rst_ni, .clear_i(1'b0),
-    .in_valid_i, .in_ready_i(in_ready), .in_data_i, .in_count_i(1'b1), .in_last_i(1'b0),
-    .out_valid_i(out_valid), .out_ready_i, .out_data_i(out_data), .out_count_i(1'b1), .out_last_i(1'b0),
-    .mark_i, .lane_i(1'b0)
+  stream_order #(
+    .UNIT_W  (WIDTH),
+    .INSIDE  (2),
+    .WAIT_OUT(0),
+    .WAIT_IN (1)
+  ) u_order (
+    .clk_i,
+    .rst_ni,
+    .clear_i    (1'b0),
+    .in_valid_i,
+    .in_ready_i (in_ready),
+    .in_data_i,
+    .in_count_i (1'b1),
+    .in_last_i  (1'b0),
+    .out_valid_i(out_valid),
+    .out_ready_i,
+    .out_data_i (out_data),
+    .out_count_i(1'b1),
+    .out_last_i (1'b0),
+    .mark_i,
+    .lane_i     (1'b0)
   );
 
-  from_reset u_start (.clk_i, .rst_ni);
+  from_reset u_start (
+    .clk_i,
+    .rst_ni
+  );
 
   // Ready does not look at the other end: with room inside it is given.
   always_comb begin
-    if (rst_ni) room: assert (in_ready == (u_order.inside_q != 2));
+    if (rst_ni) room : assert (in_ready == (u_order.inside_q != 2));
   end
 
 endmodule

@@ -7,48 +7,66 @@
 module tx_markers_formal
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W = 128,
+  parameter  int unsigned DATA_W  = 128,
   localparam int unsigned BYTES   = DATA_W / 8,
   localparam int unsigned WORDS   = DATA_W / 32,
   localparam int unsigned WORD_W  = $clog2(WORDS),
   localparam int unsigned COUNT_W = $clog2(BYTES) + 1
 ) (
-  input logic               clk_i,
-  input logic               rst_ni,
-  input logic               in_layout_valid_i,
-  input layout_t            in_layout_i,
-  input logic               in_valid_i,
-  input logic [DATA_W-1:0]  in_data_i,
-  input logic [COUNT_W-1:0] in_count_i,
-  input logic               in_last_i,
-  input logic               out_ready_i,
-  input logic               mark_i,
-  input logic [WORD_W:0]    lane_i
+  input logic                  clk_i,
+  input logic                  rst_ni,
+  input logic                  in_layout_valid_i,
+  input layout_t               in_layout_i,
+  input logic                  in_valid_i,
+  input logic    [ DATA_W-1:0] in_data_i,
+  input logic    [COUNT_W-1:0] in_count_i,
+  input logic                  in_last_i,
+  input logic                  out_ready_i,
+  input logic                  mark_i,
+  input logic    [   WORD_W:0] lane_i
 );
 
-  logic               in_layout_ready, in_ready, out_valid, out_last;
-  logic [DATA_W-1:0]  out_data;
-  logic [COUNT_W-1:0] out_count;
-  layout_t            out_layout;
+  logic in_layout_ready, in_ready, out_valid, out_last;
+  logic    [ DATA_W-1:0] out_data;
+  logic    [COUNT_W-1:0] out_count;
+  layout_t               out_layout;
 
-  tx_markers #(.DATA_W(DATA_W)) dut (
-    .clk_i, .rst_ni, .in_layout_valid_i, .in_layout_ready_o(in_layout_ready), .in_layout_i,
-    .in_valid_i, .in_ready_o(in_ready), .in_data_i, .in_count_i, .in_last_i,
-    .out_valid_o(out_valid), .out_ready_i, .out_data_o(out_data), .out_count_o(out_count), .out_last_o(out_last), .out_layout_o(out_layout)
+  tx_markers #(
+    .DATA_W(DATA_W)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .in_layout_valid_i,
+    .in_layout_ready_o(in_layout_ready),
+    .in_layout_i,
+    .in_valid_i,
+    .in_ready_o       (in_ready),
+    .in_data_i,
+    .in_count_i,
+    .in_last_i,
+    .out_valid_o      (out_valid),
+    .out_ready_i,
+    .out_data_o       (out_data),
+    .out_count_o      (out_count),
+    .out_last_o       (out_last),
+    .out_layout_o     (out_layout)
   );
 
-  from_reset u_start (.clk_i, .rst_ni);
+  from_reset u_start (
+    .clk_i,
+    .rst_ni
+  );
 
   localparam int unsigned HELD_W = WORD_W + 5;
 
   // ---------------------------------------------------------------- a beat that comes in
   typedef struct packed {
-    logic [12:0]       start;      // words of the packet that go out before it
-    logic [WORD_W:0]   words;      // as they come in
-    logic              marker;     // there is one among them, in this lane
+    logic [12:0]       start;   // words of the packet that go out before it
+    logic [WORD_W:0]   words;   // as they come in
+    logic              marker;  // there is one among them, in this lane
     logic [WORD_W-1:0] lane;
     logic              last;
-    logic [1:0]        tail;       // bytes of a word that is not whole
+    logic [1:0]        tail;    // bytes of a word that is not whole
     layout_t           layout;
   } shadow_t;
 
@@ -71,11 +89,11 @@ module tx_markers_formal
     return {1'b0, at, 2'b00} - (layout.to_marker == '0 && at != '0 ? 16'd4 : 16'd0);
   endfunction
 
-  logic              push, pop, first_q, held_q;
-  logic [12:0]       start_q;
-  layout_t           held_layout_q;
-  shadow_t           in;
-  logic [15:0]       points;
+  logic push, pop, first_q, held_q;
+  logic    [12:0] start_q;
+  layout_t        held_layout_q;
+  shadow_t        in;
+  logic    [15:0] points;
   assign push   = in_valid_i && in_ready;
   assign pop    = out_valid && out_ready_i;
   assign points = pointer(in.start + 13'(lane_i), in_layout_i);
@@ -96,14 +114,14 @@ module tx_markers_formal
   end
 
   // ---------------------------------------------------------------- what is inside, and the word followed
-  logic              followed_q, here, is_last_q;
+  logic followed_q, here, is_last_q;
   logic [HELD_W-1:0] inside_q, left, ahead_q;
-  logic [31:0]       word_q;
-  logic [1:0]        tail_q;
-  layout_t           layout_q;
-  logic [WORD_W:0]   out_words;
-  logic [WORD_W-1:0] lane;
-  logic [2:0]        silent_q;
+  logic    [      31:0] word_q;
+  logic    [       1:0] tail_q;
+  layout_t              layout_q;
+  logic    [  WORD_W:0] out_words;
+  logic    [WORD_W-1:0] lane;
+  logic    [       2:0] silent_q;
   assign left      = inside_q - (pop ? HELD_W'(WORDS) : '0);
   assign here      = followed_q && ahead_q < HELD_W'(WORDS);
   assign lane      = ahead_q[WORD_W-1:0];
@@ -127,12 +145,12 @@ module tx_markers_formal
         end
       end else if (push && mark_i && lane_i < going(in)) begin
         followed_q <= 1'b1;
-        ahead_q    <= left + HELD_W'(lane_i);
+        ahead_q <= left + HELD_W'(lane_i);
         word_q     <= !in.marker || lane_i < (WORD_W + 1)'(in.lane) ? in_data_i[{lane_i[WORD_W-1:0], 5'd0} +: 32] :
                       lane_i == (WORD_W + 1)'(in.lane) ? {points[7:0], points[15:8], 16'd0} : in_data_i[{WORD_W'(lane_i - 1'b1), 5'd0} +: 32];
-        is_last_q  <= in_last_i && lane_i + 1'b1 == going(in);
-        tail_q     <= in_count_i[1:0];
-        layout_q   <= in_layout_i;
+        is_last_q <= in_last_i && lane_i + 1'b1 == going(in);
+        tail_q <= in_count_i[1:0];
+        layout_q <= in_layout_i;
       end
       silent_q <= (out_valid || inside_q < HELD_W'(WORDS)) ? '0 : silent_q + 1'b1;
     end
@@ -141,27 +159,27 @@ module tx_markers_formal
   end
 
   always_comb begin
-    a_full: assume (!in_valid_i || (in_count_i != '0 && in_count_i <= COUNT_W'(BYTES) && (in_last_i || in_count_i == COUNT_W'(BYTES))));
-    a_words: assume (!(in_valid_i && in_layout_valid_i && in_layout_i.markers) || in_count_i[1:0] == '0);
-    a_layout: assume (!held_q || (in_layout_valid_i && in_layout_i == held_layout_q));
-    a_length: assume (!in_valid_i || in.start < 13'd4088);           // 16 KiB
+    a_full : assume (!in_valid_i || (in_count_i != '0 && in_count_i <= COUNT_W'(BYTES) && (in_last_i || in_count_i == COUNT_W'(BYTES))));
+    a_words : assume (!(in_valid_i && in_layout_valid_i && in_layout_i.markers) || in_count_i[1:0] == '0);
+    a_layout : assume (!held_q || (in_layout_valid_i && in_layout_i == held_layout_q));
+    a_length : assume (!in_valid_i || in.start < 13'd4088);  // 16 KiB
     if (rst_ni) begin
-      nothing_invented: assert (!out_valid || inside_q >= HELD_W'(WORDS));
-      beats_full: assert (!out_valid || (out_count != '0 && (out_last || out_count == COUNT_W'(BYTES))));
-      unchanged: assert (!(out_valid && here) || out_data[{lane, 5'd0} +: 32] == word_q);
-      there: assert (!(out_valid && here) || (WORD_W + 1)'(lane) < out_words);
-      ends_kept: assert (!(out_valid && here) || is_last_q == (out_last && (WORD_W + 1)'(lane) + 1'b1 == out_words));
-      tail_kept: assert (!(out_valid && here && is_last_q) || out_count[1:0] == tail_q);
-      layout_kept: assert (!(out_valid && here) || out_layout == layout_q);
-      goes_on: assert (silent_q <= 3'd3);
+      nothing_invented : assert (!out_valid || inside_q >= HELD_W'(WORDS));
+      beats_full : assert (!out_valid || (out_count != '0 && (out_last || out_count == COUNT_W'(BYTES))));
+      unchanged : assert (!(out_valid && here) || out_data[{lane, 5'd0}+:32] == word_q);
+      there : assert (!(out_valid && here) || (WORD_W + 1)'(lane) < out_words);
+      ends_kept : assert (!(out_valid && here) || is_last_q == (out_last && (WORD_W + 1)'(lane) + 1'b1 == out_words));
+      tail_kept : assert (!(out_valid && here && is_last_q) || out_count[1:0] == tail_q);
+      layout_kept : assert (!(out_valid && here) || out_layout == layout_q);
+      goes_on : assert (silent_q <= 3'd3);
     end
   end
 
   // ---------------------------------------------------------------- where everything is
   // The beat in each stage, and the one that has left it last.
-  shadow_t           p_q, x_q, r_q, past_p_q, past_x_q, past_r_q, latest;
+  shadow_t p_q, x_q, r_q, past_p_q, past_x_q, past_r_q, latest;
   logic [HELD_W-1:0] base_flush, base_kept, base_r, base_x, base_p, kept, at_r, at_x, at_p;
-  logic              in_kept, in_r, in_x, in_p;
+  logic in_kept, in_r, in_x, in_p;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       past_p_q      <= '0;
@@ -203,7 +221,7 @@ module tx_markers_formal
   // The word followed is the one at `at` of this beat.
   function automatic logic is_here(input shadow_t beat, input logic [HELD_W-1:0] at);
     return at < HELD_W'(going(beat)) && is_last_q == (beat.last && at + 1'b1 == HELD_W'(going(beat))) && layout_q == beat.layout &&
-           (!is_last_q || tail_q == beat.tail);
+        (!is_last_q || tail_q == beat.tail);
   endfunction
   function automatic logic [COUNT_W:0] bytes(input shadow_t beat);
     return {(WORD_W + 2)'(WORD_W'(beat.start)) + (WORD_W + 2)'(going(beat)), 2'b00} - (COUNT_W + 1)'(beat.tail == '0 ? 3'd0 : 3'd4 - 3'(beat.tail));
@@ -220,8 +238,8 @@ module tx_markers_formal
     logic [COUNT_W-1:0] count;
     logic [DATA_W-1:0]  data;
   } out_t;
-  out_t        spare;
-  logic        in_out, in_spare, in_flush;
+  out_t spare;
+  logic in_out, in_spare, in_flush;
   logic [12:0] next_marker;
   assign spare       = dut.u_out.spare_data_q;
   assign in_out      = here && out_valid;
@@ -231,46 +249,68 @@ module tx_markers_formal
 
   always_comb begin
     if (rst_ni) begin
-      inv_first: assert (dut.first_q == first_q && first_q == latest.last);
-      inv_start: assert (first_q || (start_q == latest.start + 13'(going(latest)) && held_q && held_layout_q == latest.layout));
-      inv_fill: assert (dut.fill_q == (first_q ? '0 : WORD_W'(start_q)));
-      inv_length: assert (first_q || start_q < 13'd4096);
-      inv_unmarked: assert (first_q || held_layout_q.markers || WORD_W'(start_q) == '0);
-      inv_next: assert (first_q || !held_layout_q.markers || (is_marker(next_marker, held_layout_q) &&
-                        dut.seen_q == (start_q > 13'(held_layout_q.to_marker)) && (dut.seen_q || next_marker == 13'(held_layout_q.to_marker)) &&
-                        (!dut.seen_q || dut.next_q == 14'(pointer(next_marker, held_layout_q)))));
-      inv_inside: assert (inside_q == base_p + making(dut.p_valid_q, p_q));
-      inv_followed: assert (!followed_q || ahead_q < inside_q);
-      inv_follows_p: assert (!dut.p_valid_q || follows(p_q, past_p_q));
-      inv_follows_x: assert (!dut.x_valid_q || follows(x_q, past_x_q));
-      inv_follows_r: assert (!dut.r_valid_q || follows(r_q, past_r_q));
-      inv_past_p: assert (past_p_q == (dut.x_valid_q ? x_q : past_x_q));
-      inv_past_x: assert (past_x_q == (dut.r_valid_q ? r_q : past_r_q));
-      inv_p: assert (!dut.p_valid_q || (dut.p_fill_q == WORD_W'(p_q.start) && dut.p_sum_q == bytes(p_q) && dut.p_last_q == p_q.last && dut.p_layout_q == p_q.layout));
-      inv_x: assert (!dut.x_valid_q || (dut.x_fill_q == WORD_W'(x_q.start) && dut.x_sum_q == bytes(x_q) && dut.x_last_q == x_q.last && dut.x_layout_q == x_q.layout));
-      inv_r: assert (!dut.r_valid_q || (dut.r_fill_q == WORD_W'(r_q.start) && dut.r_sum_q == bytes(r_q) && dut.r_last_q == r_q.last && dut.r_layout_q == r_q.layout));
-      inv_in_p: assert (!in_p || (dut.p_valid_q && is_here(p_q, at_p) && word_q == (!p_q.marker || at_p < HELD_W'(p_q.lane) ? dut.p_data_q[{WORD_W'(at_p), 5'd0} +: 32] :
-                        at_p == HELD_W'(p_q.lane) ? dut.p_marker_q : dut.p_data_q[{WORD_W'(at_p - 1'b1), 5'd0} +: 32])));
-      inv_in_x: assert (!in_x || (dut.x_valid_q && is_here(x_q, at_x) && word_q == dut.x_data_q[{(WORD_W + 1)'(at_x), 5'd0} +: 32]));
-      inv_in_r: assert (!in_r || (dut.r_valid_q && is_here(r_q, at_r) && word_q == (at_r == HELD_W'(WORDS) ? dut.r_extra_q : dut.r_data_q[{lane, 5'd0} +: 32])));
-      inv_in_kept: assert (!in_kept || (!is_last_q && layout_q == past_r_q.layout && word_q == dut.rest_q[{lane, 5'd0} +: 32]));
-      inv_in_flush: assert (!in_flush || (as_beat(dut.flush_last_q, dut.flush_count_q, dut.flush_layout_q) && word_q == dut.rest_q[{lane, 5'd0} +: 32]));
-      inv_in_spare: assert (!in_spare || (as_beat(spare.last, spare.count, spare.layout) && word_q == spare.data[{lane, 5'd0} +: 32]));
-      inv_flush: assert (!dut.flush_q || (out_valid && kept == '0 && dut.flush_count_q != '0 && dut.flush_count_q <= COUNT_W'(BYTES) &&
+      inv_first : assert (dut.first_q == first_q && first_q == latest.last);
+      inv_start : assert (first_q || (start_q == latest.start + 13'(going(latest)) && held_q && held_layout_q == latest.layout));
+      inv_fill : assert (dut.fill_q == (first_q ? '0 : WORD_W'(start_q)));
+      inv_length : assert (first_q || start_q < 13'd4096);
+      inv_unmarked : assert (first_q || held_layout_q.markers || WORD_W'(start_q) == '0);
+      inv_next :
+      assert (first_q || !held_layout_q.markers || (is_marker(
+          next_marker, held_layout_q
+      ) && dut.seen_q == (start_q > 13'(held_layout_q.to_marker)) && (dut.seen_q || next_marker == 13'(held_layout_q.to_marker)) &&
+          (!dut.seen_q || dut.next_q == 14'(pointer(
+          next_marker, held_layout_q
+      )))));
+      inv_inside : assert (inside_q == base_p + making(dut.p_valid_q, p_q));
+      inv_followed : assert (!followed_q || ahead_q < inside_q);
+      inv_follows_p : assert (!dut.p_valid_q || follows(p_q, past_p_q));
+      inv_follows_x : assert (!dut.x_valid_q || follows(x_q, past_x_q));
+      inv_follows_r : assert (!dut.r_valid_q || follows(r_q, past_r_q));
+      inv_past_p : assert (past_p_q == (dut.x_valid_q ? x_q : past_x_q));
+      inv_past_x : assert (past_x_q == (dut.r_valid_q ? r_q : past_r_q));
+      inv_p :
+      assert (!dut.p_valid_q || (dut.p_fill_q == WORD_W'(p_q.start) && dut.p_sum_q == bytes(
+          p_q
+      ) && dut.p_last_q == p_q.last && dut.p_layout_q == p_q.layout));
+      inv_x :
+      assert (!dut.x_valid_q || (dut.x_fill_q == WORD_W'(x_q.start) && dut.x_sum_q == bytes(
+          x_q
+      ) && dut.x_last_q == x_q.last && dut.x_layout_q == x_q.layout));
+      inv_r :
+      assert (!dut.r_valid_q || (dut.r_fill_q == WORD_W'(r_q.start) && dut.r_sum_q == bytes(
+          r_q
+      ) && dut.r_last_q == r_q.last && dut.r_layout_q == r_q.layout));
+      inv_in_p :
+      assert (!in_p || (dut.p_valid_q && is_here(
+          p_q, at_p
+      ) && word_q == (!p_q.marker || at_p < HELD_W'(p_q.lane) ? dut.p_data_q[{WORD_W'(at_p), 5'd0}+:32] :
+                      at_p == HELD_W'(p_q.lane) ? dut.p_marker_q : dut.p_data_q[{WORD_W'(at_p-1'b1), 5'd0}+:32])));
+      inv_in_x : assert (!in_x || (dut.x_valid_q && is_here(x_q, at_x) && word_q == dut.x_data_q[{(WORD_W+1)'(at_x), 5'd0}+:32]));
+      inv_in_r :
+      assert (!in_r || (dut.r_valid_q && is_here(r_q, at_r) && word_q == (at_r == HELD_W'(WORDS) ? dut.r_extra_q : dut.r_data_q[{lane, 5'd0}+:32])));
+      inv_in_kept : assert (!in_kept || (!is_last_q && layout_q == past_r_q.layout && word_q == dut.rest_q[{lane, 5'd0}+:32]));
+      inv_in_flush :
+      assert (!in_flush || (as_beat(dut.flush_last_q, dut.flush_count_q, dut.flush_layout_q) && word_q == dut.rest_q[{lane, 5'd0}+:32]));
+      inv_in_spare : assert (!in_spare || (as_beat(spare.last, spare.count, spare.layout) && word_q == spare.data[{lane, 5'd0}+:32]));
+      inv_flush :
+      assert (!dut.flush_q || (out_valid && kept == '0 && dut.flush_count_q != '0 && dut.flush_count_q <= COUNT_W'(BYTES) &&
                          (dut.flush_last_q || dut.flush_count_q == COUNT_W'(BYTES))));
-      inv_flush_ends: assert (!dut.flush_q || dut.flush_last_q == past_r_q.last);
-      inv_spare: assert (!dut.u_out.spare_q || (spare.count != '0 && (spare.last || spare.count == COUNT_W'(BYTES))));
-      inv_soon_1: assert (silent_q < 3'd1 || base_p >= HELD_W'(WORDS));
-      inv_soon_2: assert (silent_q < 3'd2 || base_x >= HELD_W'(WORDS));
-      inv_soon_3: assert (silent_q < 3'd3 || out_valid);
+      inv_flush_ends : assert (!dut.flush_q || dut.flush_last_q == past_r_q.last);
+      inv_spare : assert (!dut.u_out.spare_q || (spare.count != '0 && (spare.last || spare.count == COUNT_W'(BYTES))));
+      inv_soon_1 : assert (silent_q < 3'd1 || base_p >= HELD_W'(WORDS));
+      inv_soon_2 : assert (silent_q < 3'd2 || base_x >= HELD_W'(WORDS));
+      inv_soon_3 : assert (silent_q < 3'd3 || out_valid);
     end
   end
 
   for (genvar w = 0; w <= int'(WORDS); w++) begin : gen_each_1
     always_comb begin
       if (rst_ni) begin
-        inv_p_at: assert (!dut.p_valid_q || (WORD_W + 1)'(w) >= going(p_q) || (dut.p_at_q[w] == (p_q.marker && (WORD_W + 1)'(w) == (WORD_W + 1)'(p_q.lane)) &&
-                          dut.p_behind_q[w] == (p_q.marker && (WORD_W + 1)'(w) > (WORD_W + 1)'(p_q.lane))));
+        inv_p_at :
+        assert (!dut.p_valid_q || (WORD_W + 1)'(w) >= going(
+            p_q
+        ) || (dut.p_at_q[w] == (p_q.marker && (WORD_W + 1)'(w) == (WORD_W + 1)'(p_q.lane)) &&
+              dut.p_behind_q[w] == (p_q.marker && (WORD_W + 1)'(w) > (WORD_W + 1)'(p_q.lane))));
       end
     end
   end

@@ -8,42 +8,48 @@ module card_reads
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,           // of the bus
-  input  logic        core_rst_ni,
+  input logic clk_i,
+  input logic rst_ni,      // of the bus
+  input logic core_rst_ni,
 
   input  logic [16:0] s_axil_araddr,
   input  logic        s_axil_arvalid,
   output logic        s_axil_arready,
   output logic [31:0] s_axil_rdata,
-  output logic [1:0]  s_axil_rresp,
+  output logic [ 1:0] s_axil_rresp,
   output logic        s_axil_rvalid,
   input  logic        s_axil_rready,
 
-  input  logic [NUM_READ_WORDS-1:0][31:0] words_i,  // by address, from 0 on
+  input logic [NUM_READ_WORDS-1:0][31:0] words_i,  // by address, from 0 on
 
-  output logic [7:0]  counter_index_o,
+  output logic [ 7:0] counter_index_o,
   input  logic [31:0] counter_value_i,  // of counter_index_o, two cycles later
   input  logic [31:0] counter_high_i,
 
-  output logic        bus_read_o,       // pulse
+  output logic        bus_read_o,    // pulse
   output logic [15:0] bus_offset_o,
-  input  logic [31:0] bus_value_i,      // two cycles after bus_read_o
+  input  logic [31:0] bus_value_i,   // two cycles after bus_read_o
 
-  output logic        idle_o
+  output logic idle_o
 );
 
-  localparam int unsigned EIGHTS  = NUM_READ_WORDS / 8;
+  localparam int unsigned EIGHTS = NUM_READ_WORDS / 8;
   localparam int unsigned EIGHT_W = $clog2(EIGHTS);
 
-  typedef enum logic [2:0] {Idle, Look, Wait, Pick, Respond} state_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Look,
+    Wait,
+    Pick,
+    Respond
+  } state_e;
 
-  state_e                  state_q;
-  logic [16:2]             addr_q;
-  logic [15:0]             offset;
-  logic [EIGHTS-1:0][31:0] eight_q;
-  logic [31:0]             word_q, high_q, data_q;
-  logic                    is_counter_q, is_word_q, is_high_q, is_bar0_q;
+  state_e                    state_q;
+  logic   [      16:2]       addr_q;
+  logic   [      15:0]       offset;
+  logic   [EIGHTS-1:0][31:0] eight_q;
+  logic [31:0] word_q, high_q, data_q;
+  logic is_counter_q, is_word_q, is_high_q, is_bar0_q;
 
   assign s_axil_arready  = state_q == Idle;
   assign s_axil_rvalid   = state_q == Respond;
@@ -73,7 +79,7 @@ module card_reads
   always_ff @(posedge clk_i) begin
     if (state_q == Idle) addr_q <= s_axil_araddr[16:2];
     if (state_q == Look) begin
-      for (int unsigned e = 0; e < EIGHTS; e++) eight_q[e] <= words_i[8*e + 32'(addr_q[4:2])];
+      for (int unsigned e = 0; e < EIGHTS; e++) eight_q[e] <= words_i[8*e+32'(addr_q[4:2])];
       is_bar0_q    <= !addr_q[16];
       is_word_q    <= 32'(offset) < 4 * NUM_READ_WORDS;
       is_counter_q <= offset[15:10] == REG_COUNTERS[15:10];
@@ -101,7 +107,7 @@ module card_reads
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      one_owner: assert (state_q == Pick && is_word_q && word_q != '0 -> bus_value_i == '0);
+      one_owner : assert (state_q == Pick && is_word_q && word_q != '0 -> bus_value_i == '0);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -18,72 +18,75 @@ module card_regs
   parameter int unsigned PORTS       = 1,
   parameter int unsigned CLOCK_KHZ   = 250_000
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,           // of the bus
-  input  logic        core_rst_ni,      // of the registers and all behind them
+  input logic clk_i,
+  input logic rst_ni,      // of the bus
+  input logic core_rst_ni, // of the registers and all behind them
 
-  output logic        soft_reset_o,     // pulse
-  input  logic        resetting_i,
+  output logic soft_reset_o,  // pulse
+  input  logic resetting_i,
 
   input  logic [16:0] s_axil_awaddr,
   input  logic        s_axil_awvalid,
   output logic        s_axil_awready,
   input  logic [31:0] s_axil_wdata,
-  input  logic [3:0]  s_axil_wstrb,
+  input  logic [ 3:0] s_axil_wstrb,
   input  logic        s_axil_wvalid,
   output logic        s_axil_wready,
-  output logic [1:0]  s_axil_bresp,
+  output logic [ 1:0] s_axil_bresp,
   output logic        s_axil_bvalid,
   input  logic        s_axil_bready,
   input  logic [16:0] s_axil_araddr,
   input  logic        s_axil_arvalid,
   output logic        s_axil_arready,
   output logic [31:0] s_axil_rdata,
-  output logic [1:0]  s_axil_rresp,
+  output logic [ 1:0] s_axil_rresp,
   output logic        s_axil_rvalid,
   input  logic        s_axil_rready,
 
-  output rx_cfg_t     rx_cfg_o,
+  output rx_cfg_t                 rx_cfg_o,
   output tx_cfg_t     [PORTS-1:0] tx_cfg_o,
   output report_cfg_t [PORTS-1:0] report_cfg_o,
-  output logic        loopback_o,
+  output logic                    loopback_o,
 
   output logic        rq_tail_valid_o,
   output logic [15:0] rq_tail_flow_o,
   output logic [31:0] rq_tail_value_o,
 
-  output logic        tbl_req_valid_o,
-  input  logic        tbl_req_ready_i,
-  output table_req_t  tbl_req_o,
-  input  logic        tbl_rsp_valid_i,  // later than the request was taken
-  input  table_rsp_t  tbl_rsp_i,        // the row stands in the cycle behind, too
+  output logic       tbl_req_valid_o,
+  input  logic       tbl_req_ready_i,
+  output table_req_t tbl_req_o,
+  input  logic       tbl_rsp_valid_i,  // later than the request was taken
+  input  table_rsp_t tbl_rsp_i,        // the row stands in the cycle behind, too
 
-  output logic        fence_valid_o,    // pulse: a fence begins
+  output logic        fence_valid_o,   // pulse: a fence begins
   output logic [31:0] fence_number_o,
   input  logic [31:0] fence_done_i,
 
-  input  logic        quiescent_i,
-  input  logic        read_error_i,     // pulses
-  input  logic        write_error_i,
+  input  logic                   quiescent_i,
+  input  logic                   read_error_i,     // pulses
+  input  logic                   write_error_i,
   input  logic [PORTS-1:0]       report_broken_i,  // level, until reset
   input  logic [PORTS-1:0]       off_i,            // level: the port's owner is gone
   input  logic [PORTS-1:0][31:0] job_done_i,
   input  logic [PORTS-1:0][31:0] report_tail_i,
   input  logic [PORTS-1:0][31:0] raw_tail_i,
-  input  logic [31:0] msix_count_i,
-  output logic [7:0]  counter_index_o,
-  input  logic [31:0] counter_value_i,  // of counter_index_o, two cycles later
-  input  logic [31:0] counter_high_i,
+  input  logic [     31:0]       msix_count_i,
+  output logic [      7:0]       counter_index_o,
+  input  logic [     31:0]       counter_value_i,  // of counter_index_o, two cycles later
+  input  logic [     31:0]       counter_high_i,
 
-  output reg_bus_t    bus_o,
-  input  logic [31:0] bus_value_i,      // two cycles after bus_o.read; 0: not a register of others
+  output reg_bus_t        bus_o,
+  input  logic     [31:0] bus_value_i, // two cycles after bus_o.read; 0: not a register of others
 
-  output logic        idle_o            // no access in progress
+  output logic idle_o  // no access in progress
 );
 
-  localparam logic [31:0] CAPS = 32'(NUM_VECTORS) << CAPS_VECTORS_LSB | 32'($clog2(NUM_STAGS)) << CAPS_STAGS_LOG2_LSB |
-                                 32'($clog2(NUM_FLOWS)) << CAPS_FLOWS_LOG2_LSB | 32'(DATA_W / 8) << CAPS_DATA_BYTES_LSB;
-  localparam logic [1:0]  RESP_OKAY = 2'b00;
+  localparam logic [31:0] CAPS = 32'(NUM_VECTORS) << CAPS_VECTORS_LSB | 32'($clog2(
+      NUM_STAGS
+  )) << CAPS_STAGS_LOG2_LSB | 32'($clog2(
+      NUM_FLOWS
+  )) << CAPS_FLOWS_LOG2_LSB | 32'(DATA_W / 8) << CAPS_DATA_BYTES_LSB;
+  localparam logic [1:0] RESP_OKAY = 2'b00;
 
   // A value outside becomes the nearest inside.
   function automatic logic [31:0] clamp(input logic [31:0] value, input logic [31:0] least, input logic [31:0] most);
@@ -91,15 +94,21 @@ module card_regs
   endfunction
 
   // ---------------------------------------------------------------- write channel
-  typedef enum logic [2:0] {WrCollect, WrExecute, WrTable, WrTableWait, WrRespond} wr_state_e;
+  typedef enum logic [2:0] {
+    WrCollect,
+    WrExecute,
+    WrTable,
+    WrTableWait,
+    WrRespond
+  } wr_state_e;
 
-  wr_state_e   wr_state_q, wr_state_d;
-  logic        aw_held_q, w_held_q;
+  wr_state_e wr_state_q, wr_state_d;
+  logic aw_held_q, w_held_q;
   logic [16:2] aw_addr_q;
   logic [31:0] w_data_q;
   logic        w_whole_q;
-  logic        execute, reg_write, doorbell, table_start, table_done;
-  logic [15:0] wr_offset;
+  logic execute, reg_write, doorbell, table_start, table_done;
+  logic [                         15:0] wr_offset;
   logic [TABLE_CMD_OPERATION_WIDTH-1:0] operation;
 
   assign s_axil_awready = !aw_held_q;
@@ -107,13 +116,13 @@ module card_regs
   assign s_axil_bvalid  = wr_state_q == WrRespond;
   assign s_axil_bresp   = RESP_OKAY;
 
-  assign execute     = wr_state_q == WrExecute && w_whole_q && !resetting_i;
-  assign reg_write   = execute && !aw_addr_q[16];
-  assign doorbell    = execute && aw_addr_q[16];
-  assign wr_offset   = {aw_addr_q[15:2], 2'b00};
-  assign operation   = w_data_q[TABLE_CMD_OPERATION_LSB +: TABLE_CMD_OPERATION_WIDTH];
-  assign table_start = reg_write && wr_offset == REG_TABLE_CMD;
-  assign table_done  = wr_state_q == WrTableWait && tbl_rsp_valid_i;
+  assign execute        = wr_state_q == WrExecute && w_whole_q && !resetting_i;
+  assign reg_write      = execute && !aw_addr_q[16];
+  assign doorbell       = execute && aw_addr_q[16];
+  assign wr_offset      = {aw_addr_q[15:2], 2'b00};
+  assign operation      = w_data_q[TABLE_CMD_OPERATION_LSB+:TABLE_CMD_OPERATION_WIDTH];
+  assign table_start    = reg_write && wr_offset == REG_TABLE_CMD;
+  assign table_done     = wr_state_q == WrTableWait && tbl_rsp_valid_i;
 
   // This register is written while a reset is under way, too.
   logic scratch_write;
@@ -123,14 +132,13 @@ module card_regs
   always_comb begin
     wr_state_d = wr_state_q;
     unique case (wr_state_q)
-      WrCollect: if (aw_held_q && w_held_q) wr_state_d = WrExecute;
-      WrExecute: wr_state_d = table_start && operation inside {TABLE_OPERATION_WRITE, TABLE_OPERATION_READ} ? WrTable : WrRespond;
-      WrTable:
-        if (!core_rst_ni) wr_state_d = WrRespond;
-        else if (tbl_req_ready_i) wr_state_d = WrTableWait;
+      WrCollect:   if (aw_held_q && w_held_q) wr_state_d = WrExecute;
+      WrExecute:   wr_state_d = table_start && operation inside {TABLE_OPERATION_WRITE, TABLE_OPERATION_READ} ? WrTable : WrRespond;
+      WrTable:     if (!core_rst_ni) wr_state_d = WrRespond;
+ else if (tbl_req_ready_i) wr_state_d = WrTableWait;
       WrTableWait: if (table_done || !core_rst_ni) wr_state_d = WrRespond;
-      WrRespond: if (s_axil_bready) wr_state_d = WrCollect;
-      default: wr_state_d = WrCollect;
+      WrRespond:   if (s_axil_bready) wr_state_d = WrCollect;
+      default:     wr_state_d = WrCollect;
     endcase
   end
 
@@ -162,16 +170,16 @@ module card_regs
   end
 
   // ---------------------------------------------------------------- registers
-  logic [31:0]       scratch_q;
-  logic              jobs_on_q, receive_on_q, loopback_q, promisc_q;
+  logic [31:0] scratch_q;
+  logic jobs_on_q, receive_on_q, loopback_q, promisc_q;
   logic [15:0]       mtu_q;
   logic [47:0]       mac_q;
-  logic [3:0][31:0]  hash_secret_q;
-  logic              read_error_q, write_error_q;
+  logic [ 3:0][31:0] hash_secret_q;
+  logic read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
-  logic              table_refused_q, resetting_q, clear_scratch;
-  logic              table_row_q;       // a row has come, or one word of it: five hundred registers wait for these
-  logic [15:0]       table_word_q;
+  logic table_refused_q, resetting_q, clear_scratch;
+  logic        table_row_q;  // a row has come, or one word of it: five hundred registers wait for these
+  logic [15:0] table_word_q;
 
   assign clear_scratch = resetting_i && !resetting_q;  // as it begins: what is written meanwhile stays
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -187,21 +195,21 @@ module card_regs
 
   always_ff @(posedge clk_i or negedge core_rst_ni) begin
     if (!core_rst_ni) begin
-      jobs_on_q        <= 1'b0;
-      receive_on_q     <= 1'b0;
-      loopback_q       <= 1'b0;
-      mtu_q            <= REG_MTU_RESET[15:0];
-      mac_q            <= '0;
-      promisc_q        <= 1'b0;
-      hash_secret_q    <= '0;
-      read_error_q     <= 1'b0;
-      write_error_q    <= 1'b0;
-      table_refused_q  <= 1'b0;
-      rq_tail_valid_o  <= 1'b0;
-      rq_tail_flow_o   <= '0;
-      rq_tail_value_o  <= '0;
-      fence_valid_o    <= 1'b0;
-      fence_number_o   <= '0;
+      jobs_on_q       <= 1'b0;
+      receive_on_q    <= 1'b0;
+      loopback_q      <= 1'b0;
+      mtu_q           <= REG_MTU_RESET[15:0];
+      mac_q           <= '0;
+      promisc_q       <= 1'b0;
+      hash_secret_q   <= '0;
+      read_error_q    <= 1'b0;
+      write_error_q   <= 1'b0;
+      table_refused_q <= 1'b0;
+      rq_tail_valid_o <= 1'b0;
+      rq_tail_flow_o  <= '0;
+      rq_tail_value_o <= '0;
+      fence_valid_o   <= 1'b0;
+      fence_number_o  <= '0;
     end else begin
       rq_tail_valid_o <= 1'b0;
       fence_valid_o   <= 1'b0;
@@ -216,14 +224,13 @@ module card_regs
             read_error_q  <= 1'b0;
             write_error_q <= 1'b0;
           end
-          REG_MTU:    mtu_q <= 16'(clamp(w_data_q, 32'd14, 32'd9216));
+          REG_MTU: mtu_q <= 16'(clamp(w_data_q, 32'd14, 32'd9216));
           REG_MAC_LO: mac_q[31:0] <= w_data_q;
           REG_MAC_HI: begin
-            mac_q[47:32] <= w_data_q[MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH];
+            mac_q[47:32] <= w_data_q[MAC_HI_MAC_LSB+:MAC_HI_MAC_WIDTH];
             promisc_q    <= w_data_q[MAC_HI_PROMISCUOUS_BIT];
           end
-          REG_HASH_SECRET, REG_HASH_SECRET + 16'd4, REG_HASH_SECRET + 16'd8, REG_HASH_SECRET + 16'd12:
-            hash_secret_q[wr_offset[3:2]] <= w_data_q;
+          REG_HASH_SECRET, REG_HASH_SECRET + 16'd4, REG_HASH_SECRET + 16'd8, REG_HASH_SECRET + 16'd12: hash_secret_q[wr_offset[3:2]] <= w_data_q;
           REG_FENCE: begin
             fence_valid_o  <= 1'b1;
             fence_number_o <= w_data_q;
@@ -249,24 +256,30 @@ module card_regs
     table_row_q <= table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused;
     for (int unsigned w = 0; w < 16; w++) begin
       table_word_q[w] <= reg_write && wr_offset == REG_TABLE_DATA + 16'(4 * w);
-      if (table_row_q || table_word_q[w]) table_data_q[w] <= table_row_q ? tbl_rsp_i.row[32*w +: 32] : w_data_q;
+      if (table_row_q || table_word_q[w]) table_data_q[w] <= table_row_q ? tbl_rsp_i.row[32*w+:32] : w_data_q;
     end
   end
 
   assign tbl_req_valid_o = wr_state_q == WrTable;
-  assign tbl_req_o       = '{write: operation == TABLE_OPERATION_WRITE,
-                              number: w_data_q[TABLE_CMD_TABLE_LSB +: TABLE_CMD_TABLE_WIDTH],
-                              index: w_data_q[TABLE_CMD_INDEX_LSB +: TABLE_CMD_INDEX_WIDTH], row: table_data_q};
+  assign tbl_req_o = '{
+          write: operation == TABLE_OPERATION_WRITE,
+          number: w_data_q[TABLE_CMD_TABLE_LSB+:TABLE_CMD_TABLE_WIDTH],
+          index: w_data_q[TABLE_CMD_INDEX_LSB+:TABLE_CMD_INDEX_WIDTH],
+          row: table_data_q
+      };
 
   // ---------------------------------------------------------------- the rings
-  logic [PORTS-1:0][PORT_LAST:PORT_FIRST][31:0] port_words;
-  raw_cfg_t [MAX_PORTS-1:0]               raw_cfg;
-  logic [PORTS-1:0][7:0]                  raw_slot_log2;
-  logic [PORTS-1:0][31:0]                 raw_reserve;
-  logic [PORTS-1:0]                       ports_idle;
+  logic     [    PORTS-1:0][PORT_LAST:PORT_FIRST][31:0] port_words;
+  raw_cfg_t [MAX_PORTS-1:0]                             raw_cfg;
+  logic     [    PORTS-1:0][                 7:0]       raw_slot_log2;
+  logic     [    PORTS-1:0][                31:0]       raw_reserve;
+  logic     [    PORTS-1:0]                             ports_idle;
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    port_regs #(.PORT(p), .PUSH_SLOTS(p == 0 ? PUSH_SLOTS : 0)) u_port (
+    port_regs #(
+      .PORT      (p),
+      .PUSH_SLOTS(p == 0 ? PUSH_SLOTS : 0)
+    ) u_port (
       .clk_i,
       .rst_ni         (core_rst_ni),
       .write_i        (reg_write),
@@ -293,18 +306,34 @@ module card_regs
   logic unused_second;
   assign unused_second = ^{raw_slot_log2, raw_reserve};
 
-  assign rx_cfg_o = '{enable: receive_on_q, mtu: mtu_q, mac: mac_q, promisc: promisc_q, raw_slot_log2: raw_slot_log2[0],
-                      raw_reserve: raw_reserve[0], hash_secret: hash_secret_q, raw: raw_cfg};
+  assign rx_cfg_o = '{
+          enable: receive_on_q,
+          mtu: mtu_q,
+          mac: mac_q,
+          promisc: promisc_q,
+          raw_slot_log2: raw_slot_log2[0],
+          raw_reserve: raw_reserve[0],
+          hash_secret: hash_secret_q,
+          raw: raw_cfg
+      };
   assign loopback_o = loopback_q;
 
   logic        bus_read;
   logic [15:0] bus_read_offset;
 
-  assign bus_o = '{write: reg_write, doorbell: doorbell, offset: wr_offset, data: w_data_q, table_done: table_done,
-                   table_refused: tbl_rsp_i.refused, read: bus_read, read_offset: bus_read_offset};
+  assign bus_o = '{
+          write: reg_write,
+          doorbell: doorbell,
+          offset: wr_offset,
+          data: w_data_q,
+          table_done: table_done,
+          table_refused: tbl_rsp_i.refused,
+          read: bus_read,
+          read_offset: bus_read_offset
+      };
 
   // ---------------------------------------------------------------- whose turn it is at the tables
-  logic [PORTS-1:0] lock;          // it has the lock, or nobody: what reading it gives, and then it has
+  logic [PORTS-1:0] lock;  // it has the lock, or nobody: what reading it gives, and then it has
 
   if (PORTS == 1) begin : gen_no_lock
     assign lock = '0;
@@ -329,54 +358,63 @@ module card_regs
   logic                            reads_idle;
 
   always_comb begin
-    words = '0;
-    words[REG_ID[9:2]]      = REG_ID_RESET;
-    words[REG_VERSION[9:2]] = INTERFACE_VERSION;
-    words[REG_CAPS[9:2]]    = CAPS;
-    words[REG_SCRATCH[9:2]] = scratch_q;
-    words[REG_CTRL[9:2]][CTRL_JOBS_BIT]     = jobs_on_q;
-    words[REG_CTRL[9:2]][CTRL_RECEIVE_BIT]  = receive_on_q;
-    words[REG_CTRL[9:2]][CTRL_LOOPBACK_BIT] = loopback_q;
-    words[REG_STATUS[9:2]][STATUS_QUIESCENT_BIT]     = quiescent_i && !resetting_i;
-    words[REG_STATUS[9:2]][STATUS_READ_ERROR_BIT]    = read_error_q;
-    words[REG_STATUS[9:2]][STATUS_WRITE_ERROR_BIT]   = write_error_q;
-    words[REG_STATUS[9:2]][STATUS_RESETTING_BIT]     = resetting_i;
-    words[REG_STATUS[9:2]][STATUS_REPORT_FAILED_BIT] = report_broken_i[0];
-    words[REG_STATUS[9:2]][STATUS_PORT1_FAILED_BIT]  = PORTS != 1 && report_broken_i[PORTS-1];
-    words[REG_MTU[9:2]]    = {16'd0, mtu_q};
-    words[REG_MAC_LO[9:2]] = mac_q[31:0];
-    words[REG_MAC_HI[9:2]][MAC_HI_MAC_LSB +: MAC_HI_MAC_WIDTH] = mac_q[47:32];
-    words[REG_MAC_HI[9:2]][MAC_HI_PROMISCUOUS_BIT]             = promisc_q;
-    for (int unsigned w = 0; w < 4; w++) words[32'(REG_HASH_SECRET[9:2]) + w] = hash_secret_q[w];
-    words[REG_PORTS[9:2]]          = PORTS;
+    words                                                    = '0;
+    words[REG_ID[9:2]]                                       = REG_ID_RESET;
+    words[REG_VERSION[9:2]]                                  = INTERFACE_VERSION;
+    words[REG_CAPS[9:2]]                                     = CAPS;
+    words[REG_SCRATCH[9:2]]                                  = scratch_q;
+    words[REG_CTRL[9:2]][CTRL_JOBS_BIT]                      = jobs_on_q;
+    words[REG_CTRL[9:2]][CTRL_RECEIVE_BIT]                   = receive_on_q;
+    words[REG_CTRL[9:2]][CTRL_LOOPBACK_BIT]                  = loopback_q;
+    words[REG_STATUS[9:2]][STATUS_QUIESCENT_BIT]             = quiescent_i && !resetting_i;
+    words[REG_STATUS[9:2]][STATUS_READ_ERROR_BIT]            = read_error_q;
+    words[REG_STATUS[9:2]][STATUS_WRITE_ERROR_BIT]           = write_error_q;
+    words[REG_STATUS[9:2]][STATUS_RESETTING_BIT]             = resetting_i;
+    words[REG_STATUS[9:2]][STATUS_REPORT_FAILED_BIT]         = report_broken_i[0];
+    words[REG_STATUS[9:2]][STATUS_PORT1_FAILED_BIT]          = PORTS != 1 && report_broken_i[PORTS-1];
+    words[REG_MTU[9:2]]                                      = {16'd0, mtu_q};
+    words[REG_MAC_LO[9:2]]                                   = mac_q[31:0];
+    words[REG_MAC_HI[9:2]][MAC_HI_MAC_LSB+:MAC_HI_MAC_WIDTH] = mac_q[47:32];
+    words[REG_MAC_HI[9:2]][MAC_HI_PROMISCUOUS_BIT]           = promisc_q;
+    for (int unsigned w = 0; w < 4; w++) words[32'(REG_HASH_SECRET[9:2])+w] = hash_secret_q[w];
+    words[REG_PORTS[9:2]] = PORTS;
     for (int unsigned p = 0; p < PORTS; p++) begin
-      for (int unsigned w = PORT_FIRST; w <= PORT_LAST; w++) words[64 * p + w] = port_words[p][w];
-      words[32'(REG_TABLE_LOCK[9:2]) + 64 * p] = 32'(lock[p]);
+      for (int unsigned w = PORT_FIRST; w <= PORT_LAST; w++) words[64*p+w] = port_words[p][w];
+      words[32'(REG_TABLE_LOCK[9:2])+64*p] = 32'(lock[p]);
     end
-    words[REG_MSIX_COUNT[9:2]]     = msix_count_i;
-    words[REG_FENCE[9:2]]          = fence_number_o;
-    words[REG_FENCE_DONE[9:2]]     = fence_done_i;
-    words[REG_CLOCK_KHZ[9:2]]      = CLOCK_KHZ;
+    words[REG_MSIX_COUNT[9:2]]                       = msix_count_i;
+    words[REG_FENCE[9:2]]                            = fence_number_o;
+    words[REG_FENCE_DONE[9:2]]                       = fence_done_i;
+    words[REG_CLOCK_KHZ[9:2]]                        = CLOCK_KHZ;
     words[REG_TABLE_CMD[9:2]][TABLE_CMD_REFUSED_BIT] = table_refused_q;
-    for (int unsigned w = 0; w < 16; w++) words[32'(REG_TABLE_DATA[9:2]) + w] = table_data_q[w];
+    for (int unsigned w = 0; w < 16; w++) words[32'(REG_TABLE_DATA[9:2])+w] = table_data_q[w];
   end
 
   card_reads u_reads (
-    .clk_i, .rst_ni, .core_rst_ni,
-    .s_axil_araddr, .s_axil_arvalid, .s_axil_arready, .s_axil_rdata, .s_axil_rresp, .s_axil_rvalid, .s_axil_rready,
-    .words_i        (words),
-    .counter_index_o, .counter_value_i, .counter_high_i,
-    .bus_read_o     (bus_read),
-    .bus_offset_o   (bus_read_offset),
+    .clk_i,
+    .rst_ni,
+    .core_rst_ni,
+    .s_axil_araddr,
+    .s_axil_arvalid,
+    .s_axil_arready,
+    .s_axil_rdata,
+    .s_axil_rresp,
+    .s_axil_rvalid,
+    .s_axil_rready,
+    .words_i     (words),
+    .counter_index_o,
+    .counter_value_i,
+    .counter_high_i,
+    .bus_read_o  (bus_read),
+    .bus_offset_o(bus_read_offset),
     .bus_value_i,
-    .idle_o         (reads_idle)
+    .idle_o      (reads_idle)
   );
 
   logic unused_addr;
   assign unused_addr = ^s_axil_awaddr[1:0];
 
-  assign idle_o = !aw_held_q && !w_held_q && reads_idle && !rq_tail_valid_o && !fence_valid_o &&
-                  &ports_idle;
+  assign idle_o      = !aw_held_q && !w_held_q && reads_idle && !rq_tail_valid_o && !fence_valid_o && &ports_idle;
 
   if (NUM_FLOWS > 8192 || (1 << $clog2(NUM_FLOWS)) != NUM_FLOWS || (1 << $clog2(NUM_STAGS)) != NUM_STAGS) begin : gen_param_check
     $error("card_regs: NUM_FLOWS (at most 8192) and NUM_STAGS must be powers of two");
@@ -387,11 +425,18 @@ module card_regs
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      one_response: assert (tbl_rsp_valid_i -> table_done);
+      one_response : assert (tbl_rsp_valid_i -> table_done);
     end
   end
-  stream_rules #(.WIDTH(1)) u_rules (
-    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i(s_axil_bvalid), .ready_i(s_axil_bready), .data_i(1'b0)
+  stream_rules #(
+    .WIDTH(1)
+  ) u_rules (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(s_axil_bvalid),
+    .ready_i(s_axil_bready),
+    .data_i (1'b0)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -5,21 +5,21 @@
 module counters
   import weft_card_pkg::*;
 (
-  input  logic                          clk_i,
-  input  logic                          rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [NUM_COUNTERS-1:0][15:0] rx_inc_i,
-  input  logic [NUM_COUNTERS-1:0][15:0] tx_inc_i,
-  input  logic [NUM_COUNTERS-1:0][15:0] host_inc_i,
+  input logic [NUM_COUNTERS-1:0][15:0] rx_inc_i,
+  input logic [NUM_COUNTERS-1:0][15:0] tx_inc_i,
+  input logic [NUM_COUNTERS-1:0][15:0] host_inc_i,
 
-  input  logic [7:0]                    index_i,
-  output logic [31:0]                   value_o,
-  output logic [31:0]                   high_o       // bits 63:32, of those that have them
+  input  logic [ 7:0] index_i,
+  output logic [31:0] value_o,
+  output logic [31:0] high_o    // bits 63:32, of those that have them
 );
 
   // Those whose name ends in _bytes.
   localparam int unsigned NUM_WIDE = 3;
-  localparam int unsigned WIDE [NUM_WIDE] = '{CNT_RX_BYTES, CNT_RX_PLACE_BYTES, CNT_TX_BYTES};
+  localparam int unsigned WIDE[NUM_WIDE] = '{CNT_RX_BYTES, CNT_RX_PLACE_BYTES, CNT_TX_BYTES};
 
   logic [NUM_COUNTERS-1:0][31:0] count_q;
   logic [NUM_COUNTERS-1:0][15:0] inc;
@@ -41,7 +41,7 @@ module counters
   logic [NUM_WIDE-1:0]       carry_q;
 
   for (genvar w = 0; w < int'(NUM_WIDE); w++) begin : gen_high
-    logic carry;
+    logic        carry;
     logic [31:0] unused_sum;
     assign {carry, unused_sum} = {1'b0, count_q[WIDE[w]]} + 33'(inc[WIDE[w]]);
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -56,19 +56,19 @@ module counters
   end
 
   // ---------------------------------------------------------------- read, in eights
-  localparam int unsigned EIGHTS  = (NUM_COUNTERS + 7) / 8;
+  localparam int unsigned EIGHTS = (NUM_COUNTERS + 7) / 8;
   localparam int unsigned EIGHT_W = $clog2(EIGHTS);
 
   logic [8*EIGHTS-1:0][31:0] padded;
-  logic [EIGHTS-1:0][31:0]   eight_q;
+  logic [  EIGHTS-1:0][31:0] eight_q;
 
   always_comb begin
-    padded = '0;
+    padded                   = '0;
     padded[NUM_COUNTERS-1:0] = count_q;
   end
 
   always_ff @(posedge clk_i) begin
-    for (int unsigned e = 0; e < EIGHTS; e++) eight_q[e] <= padded[8*e + 32'(index_i[2:0])];
+    for (int unsigned e = 0; e < EIGHTS; e++) eight_q[e] <= padded[8*e+32'(index_i[2:0])];
     value_o <= 32'(index_i[7:3]) < EIGHTS ? eight_q[EIGHT_W'(index_i[7:3])] : '0;
     high_o  <= '0;
     for (int unsigned w = 0; w < NUM_WIDE; w++) begin
@@ -81,13 +81,14 @@ module counters
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      one_owner: assert (((rx_inc_i & tx_inc_i) | (rx_inc_i & host_inc_i) | (tx_inc_i & host_inc_i)) == '0);
+      one_owner : assert (((rx_inc_i & tx_inc_i) | (rx_inc_i & host_inc_i) | (tx_inc_i & host_inc_i)) == '0);
     end
   end
   // verilator lint_on SYNCASYNCNET
 
   for (genvar i = 0; i < int'(NUM_COUNTERS); i++) begin : gen_point
-    counted: cover property (@(posedge clk_i) rst_ni && inc[i] != '0);
+    counted :
+    cover property (@(posedge clk_i) rst_ni && inc[i] != '0);
   end
 `endif
 

@@ -5,49 +5,49 @@
 // Jobs and elements, few and short, go before the gather.
 
 module dma_read #(
-  parameter int unsigned DATA_W   = 512,
-  parameter int unsigned REQUESTS = 32,    // of a client, without a complete answer
-  parameter int unsigned JOBS     = 32,    // that there is room for
-  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W   = 512,
+  parameter  int unsigned REQUESTS = 32,                     // of a client, without a complete answer
+  parameter  int unsigned JOBS     = 32,                     // that there is room for
+  localparam int unsigned COUNT_W  = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic                    clk_i,
-  input  logic                    rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic [2:0]              req_valid_i,
   output logic [2:0]              req_ready_o,
-  input  logic [2:0][63:0]        req_addr_i,
-  input  logic [2:0][15:0]        req_bytes_i,
+  input  logic [2:0][       63:0] req_addr_i,
+  input  logic [2:0][       15:0] req_bytes_i,
   output logic [2:0]              rsp_valid_o,
   input  logic [2:0]              rsp_ready_i,
-  output logic [2:0][DATA_W-1:0]  rsp_data_o,
+  output logic [2:0][ DATA_W-1:0] rsp_data_o,
   output logic [2:0][COUNT_W-1:0] rsp_count_o,
   output logic [2:0]              rsp_last_o,
   output logic [2:0]              rsp_error_o,
 
-  output logic [1:0]              m_axi_arid,
-  output logic [63:0]             m_axi_araddr,
-  output logic [7:0]              m_axi_arlen,
-  output logic [2:0]              m_axi_arsize,
-  output logic [1:0]              m_axi_arburst,
-  output logic                    m_axi_arvalid,
-  input  logic                    m_axi_arready,
-  input  logic [1:0]              m_axi_rid,
-  input  logic [DATA_W-1:0]       m_axi_rdata,
-  input  logic [1:0]              m_axi_rresp,
-  input  logic                    m_axi_rlast,
-  input  logic                    m_axi_rvalid,
-  output logic                    m_axi_rready,
+  output logic [       1:0] m_axi_arid,
+  output logic [      63:0] m_axi_araddr,
+  output logic [       7:0] m_axi_arlen,
+  output logic [       2:0] m_axi_arsize,
+  output logic [       1:0] m_axi_arburst,
+  output logic              m_axi_arvalid,
+  input  logic              m_axi_arready,
+  input  logic [       1:0] m_axi_rid,
+  input  logic [DATA_W-1:0] m_axi_rdata,
+  input  logic [       1:0] m_axi_rresp,
+  input  logic              m_axi_rlast,
+  input  logic              m_axi_rvalid,
+  output logic              m_axi_rready,
 
-  output logic                    request_o,    // pulses, for the counters
-  output logic                    error_o,
-  output logic                    idle_o
+  output logic request_o,  // pulses, for the counters
+  output logic error_o,
+  output logic idle_o
 );
 
-  localparam int unsigned LANE_W  = $clog2(DATA_W / 8);
+  localparam int unsigned LANE_W = $clog2(DATA_W / 8);
   localparam int unsigned BURST_W = 7;
 
-  logic [2:0]              burst_valid, burst_ready, client_idle;
-  logic [2:0][63:LANE_W]   burst_addr;
+  logic [2:0] burst_valid, burst_ready, client_idle;
+  logic [2:0][  63:LANE_W] burst_addr;
   logic [2:0][BURST_W-1:0] burst_beats;
   logic [1:0]              pick;
   logic                    ar_ready;
@@ -56,12 +56,13 @@ module dma_read #(
     localparam bit GATHER = c == 0;
 
     dma_read_client #(
-      .DATA_W(DATA_W),
+      .DATA_W      (DATA_W),
       .BUFFER_BEATS(GATHER ? 512 : (c == 1 ? JOBS : 32) * 1024 / DATA_W),  // of 128 bytes; 64 elements
       .REQUESTS    (REQUESTS),
       .ALIGNED     (!GATHER)
     ) u_client (
-      .clk_i, .rst_ni,
+      .clk_i,
+      .rst_ni,
       .req_valid_i  (req_valid_i[c]),
       .req_ready_o  (req_ready_o[c]),
       .req_addr_i   (req_addr_i[c]),
@@ -86,17 +87,23 @@ module dma_read #(
   end
 
   // ---------------------------------------------------------------- AR
-  assign pick    = burst_valid[2] ? 2'd2 : burst_valid[1] ? 2'd1 : 2'd0;
+  assign pick = burst_valid[2] ? 2'd2 : burst_valid[1] ? 2'd1 : 2'd0;
 
-  logic [63:LANE_W]   ar_addr;
+  logic [  63:LANE_W] ar_addr;
   logic [BURST_W-2:0] ar_beats;
 
-  stream_slice #(.WIDTH(2 + 64 - LANE_W + BURST_W - 1)) u_ar (
-    .clk_i, .rst_ni,
-    .in_valid_i (burst_valid != '0), .in_ready_o (ar_ready),
-    .in_data_i  ({pick, burst_addr[pick], (BURST_W-1)'(burst_beats[pick] - 1'b1)}),
-    .out_valid_o(m_axi_arvalid),     .out_ready_i(m_axi_arready),
-    .out_data_o ({m_axi_arid, ar_addr, ar_beats}), .shown_o()
+  stream_slice #(
+    .WIDTH(2 + 64 - LANE_W + BURST_W - 1)
+  ) u_ar (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (burst_valid != '0),
+    .in_ready_o (ar_ready),
+    .in_data_i  ({pick, burst_addr[pick], (BURST_W - 1)'(burst_beats[pick] - 1'b1)}),
+    .out_valid_o(m_axi_arvalid),
+    .out_ready_i(m_axi_arready),
+    .out_data_o ({m_axi_arid, ar_addr, ar_beats}),
+    .shown_o    ()
   );
 
   assign m_axi_araddr  = {ar_addr, LANE_W'(0)};
@@ -126,7 +133,7 @@ module dma_read #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      id_known: assert (m_axi_rvalid -> m_axi_rid != 2'd3);
+      id_known : assert (m_axi_rvalid -> m_axi_rid != 2'd3);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -17,59 +17,59 @@
 // commands, which it keeps short, and a cycle. That client 0 offers a command is known late in the cycle and chooses nothing in it.
 
 module dma_write #(
-  parameter int unsigned DATA_W      = 512,
-  parameter int unsigned OUTSTANDING = 64,      // write bursts without a response
-  localparam int unsigned BYTES   = DATA_W / 8,
-  localparam int unsigned LANE_W  = $clog2(BYTES),
-  localparam int unsigned COUNT_W = LANE_W + 1
+  parameter  int unsigned DATA_W      = 512,
+  parameter  int unsigned OUTSTANDING = 64,             // write bursts without a response
+  localparam int unsigned BYTES       = DATA_W / 8,
+  localparam int unsigned LANE_W      = $clog2(BYTES),
+  localparam int unsigned COUNT_W     = LANE_W + 1
 ) (
-  input  logic                    clk_i,
-  input  logic                    rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   // Clients: 0 placement and raw frames, 1 reports, 2 capture. 1 to 16384 bytes.
   input  logic [2:0]              cmd_valid_i,
   output logic [2:0]              cmd_ready_o,
-  input  logic [2:0][63:0]        cmd_addr_i,
-  input  logic [2:0][15:0]        cmd_bytes_i,
+  input  logic [2:0][       63:0] cmd_addr_i,
+  input  logic [2:0][       15:0] cmd_bytes_i,
   input  logic [2:0]              wr_valid_i,
   output logic [2:0]              wr_ready_o,
-  input  logic [2:0][DATA_W-1:0]  wr_data_i,
+  input  logic [2:0][ DATA_W-1:0] wr_data_i,
   input  logic [2:0][COUNT_W-1:0] wr_count_i,
   input  logic [2:0]              wr_last_i,
   output logic [2:0]              written_o,    // pulse: a command's last response has come
   output logic [2:0]              failed_o,     // with it: one of its bursts was answered with an error
 
-  output logic [1:0]              m_axi_awid,
-  output logic [63:0]             m_axi_awaddr,
-  output logic [7:0]              m_axi_awlen,
-  output logic [2:0]              m_axi_awsize,
-  output logic [1:0]              m_axi_awburst,
-  output logic                    m_axi_awuser,
-  output logic                    m_axi_awvalid,
-  input  logic                    m_axi_awready,
-  output logic [DATA_W-1:0]       m_axi_wdata,
-  output logic [BYTES-1:0]        m_axi_wstrb,
-  output logic                    m_axi_wlast,
-  output logic                    m_axi_wvalid,
-  input  logic                    m_axi_wready,
-  input  logic [1:0]              m_axi_bid,
-  input  logic [1:0]              m_axi_bresp,
-  input  logic                    m_axi_bvalid,
-  output logic                    m_axi_bready,
+  output logic [       1:0] m_axi_awid,
+  output logic [      63:0] m_axi_awaddr,
+  output logic [       7:0] m_axi_awlen,
+  output logic [       2:0] m_axi_awsize,
+  output logic [       1:0] m_axi_awburst,
+  output logic              m_axi_awuser,
+  output logic              m_axi_awvalid,
+  input  logic              m_axi_awready,
+  output logic [DATA_W-1:0] m_axi_wdata,
+  output logic [ BYTES-1:0] m_axi_wstrb,
+  output logic              m_axi_wlast,
+  output logic              m_axi_wvalid,
+  input  logic              m_axi_wready,
+  input  logic [       1:0] m_axi_bid,
+  input  logic [       1:0] m_axi_bresp,
+  input  logic              m_axi_bvalid,
+  output logic              m_axi_bready,
 
-  output logic                    request_o,    // pulses, for the counters
-  output logic                    error_o,
-  output logic                    idle_o
+  output logic request_o,  // pulses, for the counters
+  output logic error_o,
+  output logic idle_o
 );
 
-  localparam int unsigned PAGE_BEAT_W = 12 - LANE_W;    // beats in 4 KiB, as a power of two
-  localparam int unsigned BEATS_W     = 15 - LANE_W;    // beats of a command: up to 16384 bytes, and one for alignment
+  localparam int unsigned PAGE_BEAT_W = 12 - LANE_W;  // beats in 4 KiB, as a power of two
+  localparam int unsigned BEATS_W = 15 - LANE_W;  // beats of a command: up to 16384 bytes, and one for alignment
 
   // ---------------------------------------------------------------- acceptance
   typedef struct packed {
-    logic [1:0]          client;
-    logic [63:LANE_W]    addr;
-    logic [BEATS_W-1:0]  beats;      // on the bus, less one
+    logic [1:0]         client;
+    logic [63:LANE_W]   addr;
+    logic [BEATS_W-1:0] beats;   // on the bus, less one
   } burst_cmd_t;
 
   typedef struct packed {
@@ -82,16 +82,16 @@ module dma_write #(
     logic                   extra;      // one bus beat more than beats from the client
   } data_cmd_t;
 
-  localparam logic [1:0] LOW = 2'd2;      // the client that waits for the others
+  localparam logic [1:0] LOW = 2'd2;  // the client that waits for the others
 
-  logic [1:0] choice, low_q;              // commands of LOW whose data are still to come
-  logic [3:0] high_q, high_less;          // the same of the others, and one less
-  logic       high_none_q;                // there is none
-  logic       low_may, room, others, accept, high_in, high_out, low_in, passed_q, low_turn_q;    // client 0 was passed, and is next; LOW is
-  logic       burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
-  logic       kept_valid, kept_ready;
+  logic [1:0] choice, low_q;  // commands of LOW whose data are still to come
+  logic [3:0] high_q, high_less;  // the same of the others, and one less
+  logic high_none_q;  // there is none
+  logic low_may, room, others, accept, high_in, high_out, low_in, passed_q, low_turn_q;  // client 0 was passed, and is next; LOW is
+  logic burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
+  logic kept_valid, kept_ready;
   burst_cmd_t burst_in, kept_burst, burst;
-  data_cmd_t  data_in, data;
+  data_cmd_t data_in, data;
 
   assign low_may     = high_none_q && low_q < 2'd2;
   assign room        = burst_wr_ready && data_wr_ready;
@@ -110,28 +110,24 @@ module dma_write #(
   data_cmd_t  [2:0] data_of;
   logic       [2:0] unused_bytes;
   for (genvar c = 0; c < 3; c++) begin : gen_command
-    logic [15:0]       bytes, in_span, bus_more;
+    logic [15:0] bytes, in_span, bus_more;
     logic [LANE_W-1:0] offset, unused_lane;
-    logic              over;      // a beat more on the bus than from the client
-    assign bytes               = cmd_bytes_i[c];
-    assign offset              = cmd_addr_i[c][LANE_W-1:0];
-    assign in_span             = bytes - 16'd1;
-    assign bus_more            = bytes + 16'(BYTES - 1);
+    logic over;  // a beat more on the bus than from the client
+    assign bytes = cmd_bytes_i[c];
+    assign offset = cmd_addr_i[c][LANE_W-1:0];
+    assign in_span = bytes - 16'd1;
+    assign bus_more = bytes + 16'(BYTES - 1);
     assign {over, unused_lane} = {1'b0, in_span[LANE_W-1:0]} + {1'b0, offset};
-    assign burst_of[c] = '{
-      client: 2'(c),
-      addr:   cmd_addr_i[c][63:LANE_W],
-      beats:  over ? bus_more[LANE_W +: BEATS_W] : in_span[LANE_W +: BEATS_W]
-    };
+    assign burst_of[c] = '{client: 2'(c), addr: cmd_addr_i[c][63:LANE_W], beats: over ? bus_more[LANE_W+:BEATS_W] : in_span[LANE_W+:BEATS_W]};
     assign data_of[c] = '{
-      client:    2'(c),
-      offset:    offset,
-      page_beat: cmd_addr_i[c][11:LANE_W],
-      end_lane:  offset + bytes[LANE_W-1:0],
-      in_beats:  in_span[LANE_W +: BEATS_W],
-      single:    in_span[LANE_W +: BEATS_W] == '0,
-      extra:     over
-    };
+            client: 2'(c),
+            offset: offset,
+            page_beat: cmd_addr_i[c][11:LANE_W],
+            end_lane: offset + bytes[LANE_W-1:0],
+            in_beats: in_span[LANE_W+:BEATS_W],
+            single: in_span[LANE_W+:BEATS_W] == '0,
+            extra: over
+        };
     assign unused_bytes[c] = ^{unused_lane, in_span[15], bus_more[15], bus_more[LANE_W-1:0]};
   end
   assign burst_in = burst_of[choice];
@@ -140,9 +136,9 @@ module dma_write #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {passed_q, low_turn_q} <= '0;
-      high_q      <= '0;
-      high_none_q <= 1'b1;
-      low_q       <= '0;
+      high_q                 <= '0;
+      high_none_q            <= 1'b1;
+      low_q                  <= '0;
     end else begin
       passed_q   <= cmd_valid_i[0] && (room && !low_turn_q ? cmd_valid_i[1] && !passed_q : passed_q);
       low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100 && low_may && room;
@@ -154,37 +150,64 @@ module dma_write #(
     end
   end
 
-  fifo_sync #(.WIDTH($bits(burst_cmd_t)), .DEPTH(8)) u_burst_fifo (
-    .clk_i, .rst_ni,
-    .wr_valid_i(accept), .wr_ready_o(burst_wr_ready), .wr_data_i(burst_in),
-    .rd_valid_o(kept_valid), .rd_ready_i(kept_ready), .rd_data_o(kept_burst), .count_o()
+  fifo_sync #(
+    .WIDTH($bits(burst_cmd_t)),
+    .DEPTH(8)
+  ) u_burst_fifo (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(accept),
+    .wr_ready_o(burst_wr_ready),
+    .wr_data_i (burst_in),
+    .rd_valid_o(kept_valid),
+    .rd_ready_i(kept_ready),
+    .rd_data_o (kept_burst),
+    .count_o   ()
   );
 
   // From a register: where a client's beat goes, and whether it is taken, begins with it.
-  fifo_sync #(.WIDTH($bits(data_cmd_t)), .DEPTH(8), .HEAD(1'b1)) u_data_fifo (
-    .clk_i, .rst_ni,
-    .wr_valid_i(accept), .wr_ready_o(data_wr_ready), .wr_data_i(data_in),
-    .rd_valid_o(data_valid), .rd_ready_i(data_pop), .rd_data_o(data), .count_o()
+  fifo_sync #(
+    .WIDTH($bits(data_cmd_t)),
+    .DEPTH(8),
+    .HEAD (1'b1)
+  ) u_data_fifo (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(accept),
+    .wr_ready_o(data_wr_ready),
+    .wr_data_i (data_in),
+    .rd_valid_o(data_valid),
+    .rd_ready_i(data_pop),
+    .rd_data_o (data),
+    .count_o   ()
   );
 
   // With it: whether all of it lies in one page.
   logic kept_whole, whole;
   assign kept_whole = kept_burst.beats <= BEATS_W'(PAGE_BEAT_W'(~kept_burst.addr[11:LANE_W]));
 
-  stream_slice #(.WIDTH($bits(burst_cmd_t) + 1)) u_burst (
-    .clk_i, .rst_ni,
-    .in_valid_i (kept_valid),  .in_ready_o (kept_ready), .in_data_i ({kept_burst, kept_whole}),
-    .out_valid_o(burst_valid), .out_ready_i(burst_pop),  .out_data_o({burst, whole}), .shown_o()
+  stream_slice #(
+    .WIDTH($bits(burst_cmd_t) + 1)
+  ) u_burst (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (kept_valid),
+    .in_ready_o (kept_ready),
+    .in_data_i  ({kept_burst, kept_whole}),
+    .out_valid_o(burst_valid),
+    .out_ready_i(burst_pop),
+    .out_data_o ({burst, whole}),
+    .shown_o    ()
   );
 
   // ---------------------------------------------------------------- AW: one burst per page
   // All numbers of beats are less one: so those to the end of the page are the beat in the page, inverted.
-  logic                   split_q;     // the command at the FIFO's head is already partly issued
-  logic [63:12]           next_page_q;
-  logic [63:LANE_W]       burst_addr;
-  logic [BEATS_W-1:0]     left_q, burst_left;
+  logic             split_q;  // the command at the FIFO's head is already partly issued
+  logic [    63:12] next_page_q;
+  logic [63:LANE_W] burst_addr;
+  logic [BEATS_W-1:0] left_q, burst_left;
   logic [PAGE_BEAT_W-1:0] to_page_end, burst_beats;
-  logic                   burst_final, aw_load, aw_ready, track_ready;
+  logic burst_final, aw_load, aw_ready, track_ready;
 
   assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;
   assign burst_left  = split_q ? left_q : burst.beats;
@@ -206,13 +229,21 @@ module dma_write #(
     end
   end
 
-  logic [63:LANE_W]       aw_addr;
+  logic [      63:LANE_W] aw_addr;
   logic [PAGE_BEAT_W-1:0] aw_beats;
 
-  stream_slice #(.WIDTH(1 + 64 - LANE_W + PAGE_BEAT_W)) u_aw (
-    .clk_i, .rst_ni,
-    .in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready), .in_data_i ({burst.client == 2'd0, burst_addr, burst_beats}),
-    .out_valid_o(m_axi_awvalid), .out_ready_i(m_axi_awready), .out_data_o({m_axi_awuser, aw_addr, aw_beats}), .shown_o()
+  stream_slice #(
+    .WIDTH(1 + 64 - LANE_W + PAGE_BEAT_W)
+  ) u_aw (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (burst_valid && track_ready),
+    .in_ready_o (aw_ready),
+    .in_data_i  ({burst.client == 2'd0, burst_addr, burst_beats}),
+    .out_valid_o(m_axi_awvalid),
+    .out_ready_i(m_axi_awready),
+    .out_data_o ({m_axi_awuser, aw_addr, aw_beats}),
+    .shown_o    ()
   );
 
   assign m_axi_awaddr  = {aw_addr, LANE_W'(0)};
@@ -231,24 +262,29 @@ module dma_write #(
     logic                   last;
   } tag_t;
 
-  logic [BEATS_W-1:0] in_left_q, in_left;     // beats of the client from this one on, less one
-  logic               in_first_q, in_last_q;   // this beat is the command's first one; of others: its last one
-  logic               in_valid, in_last, rot_ready, rot_valid, rot_take;
-  logic [DATA_W-1:0]  in_data, rot_d, rot_q;
-  tag_t               tag_d, tag_q;
+  logic [BEATS_W-1:0] in_left_q, in_left;  // beats of the client from this one on, less one
+  logic in_first_q, in_last_q;  // this beat is the command's first one; of others: its last one
+  logic in_valid, in_last, rot_ready, rot_valid, rot_take;
+  logic [DATA_W-1:0] in_data, rot_d, rot_q;
+  tag_t tag_d, tag_q;
 
-  assign in_valid      = data_valid && wr_valid_i[data.client];
-  assign in_data       = wr_data_i[data.client];
-  assign in_left       = in_first_q ? data.in_beats : in_left_q;
-  assign in_last       = in_first_q ? data.single : in_last_q;
+  assign in_valid = data_valid && wr_valid_i[data.client];
+  assign in_data  = wr_data_i[data.client];
+  assign in_left  = in_first_q ? data.in_beats : in_left_q;
+  assign in_last  = in_first_q ? data.single : in_last_q;
   for (genvar c = 0; c < 3; c++) begin : gen_data_ready
     assign wr_ready_o[c] = data_valid && rot_ready && data.client == 2'(c);
   end
-  assign data_pop      = in_valid && rot_ready && in_last;
-  assign rot_d         = DATA_W'({in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0});
-  assign tag_d         = '{page_beat: data.page_beat, from_offset: {BYTES{1'b1}} << data.offset,
-                           below_end: data.end_lane == '0 ? '1 : ~({BYTES{1'b1}} << data.end_lane),
-                           extra: data.extra, first: in_first_q, last: in_last};
+  assign data_pop = in_valid && rot_ready && in_last;
+  assign rot_d = DATA_W'({in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0});
+  assign tag_d = '{
+          page_beat: data.page_beat,
+          from_offset: {BYTES{1'b1}} << data.offset,
+          below_end: data.end_lane == '0 ? '1 : ~({BYTES{1'b1}} << data.end_lane),
+          extra: data.extra,
+          first: in_first_q,
+          last: in_last
+      };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) in_first_q <= 1'b1;
@@ -262,21 +298,30 @@ module dma_write #(
   end
 
   // The client's way to ready ends here: no bus signal comes so far. Four beats, as many as come before a command's AW is shown.
-  fifo_sync #(.WIDTH($bits(tag_t) + DATA_W), .DEPTH(4)) u_rotated (
-    .clk_i, .rst_ni,
-    .wr_valid_i(in_valid),    .wr_ready_o(rot_ready), .wr_data_i({tag_d, rot_d}),
-    .rd_valid_o(rot_valid), .rd_ready_i(rot_take),  .rd_data_o({tag_q, rot_q}), .count_o()
+  fifo_sync #(
+    .WIDTH($bits(tag_t) + DATA_W),
+    .DEPTH(4)
+  ) u_rotated (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(in_valid),
+    .wr_ready_o(rot_ready),
+    .wr_data_i ({tag_d, rot_d}),
+    .rd_valid_o(rot_valid),
+    .rd_ready_i(rot_take),
+    .rd_data_o ({tag_q, rot_q}),
+    .count_o   ()
   );
 
   // ---------------------------------------------------------------- merge
-  logic [DATA_W-1:0]      carry_q;       // the rotated beat before this one
-  logic [BYTES-1:0]       below_end_q, below_end;
-  logic                   extra_q;       // the carry holds the command's last bytes
+  logic [DATA_W-1:0] carry_q;  // the rotated beat before this one
+  logic [BYTES-1:0] below_end_q, below_end;
+  logic extra_q;  // the carry holds the command's last bytes
   logic [PAGE_BEAT_W-1:0] page_beat_q, page_beat;
-  logic                   page_start_q;  // the next beat is the first of a page
-  logic                   out_valid, out_first, out_final, out_load, burst_start;
-  logic [BYTES-1:0]       strobe;
-  logic [DATA_W-1:0]      merged;
+  logic page_start_q;  // the next beat is the first of a page
+  logic out_valid, out_first, out_final, out_load, burst_start;
+  logic [ BYTES-1:0] strobe;
+  logic [DATA_W-1:0] merged;
 
   assign below_end   = extra_q ? below_end_q : tag_q.below_end;
   assign out_first   = !extra_q && tag_q.first;
@@ -285,16 +330,16 @@ module dma_write #(
   assign burst_start = out_first || page_start_q;
 
   for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
-    assign merged[8*i +: 8] = (tag_q.from_offset[i] && !extra_q) ? rot_q[8*i +: 8] : carry_q[8*i +: 8];
+    assign merged[8*i+:8] = (tag_q.from_offset[i] && !extra_q) ? rot_q[8*i+:8] : carry_q[8*i+:8];
   end
   assign strobe = (out_first ? tag_q.from_offset : '1) & (out_final ? below_end : '1);
 
   // Bursts that were given to AW's register and whose W has not begun: all of them are shown, but for one that waits behind another
   // there (AWREADY itself comes to no count).
   logic [$clog2(OUTSTANDING+3)-1:0] given_q;
-  logic                             some_given_q, more_given_q, any_shown, starts;    // given_q != 0, given_q > 1
+  logic some_given_q, more_given_q, any_shown, starts;  // given_q != 0, given_q > 1
 
-  logic                             w_ready, w_last;
+  logic w_ready, w_last;
 
   assign any_shown = more_given_q || (some_given_q && aw_ready);
   assign out_valid = (rot_valid || extra_q) && (!burst_start || any_shown);
@@ -332,30 +377,55 @@ module dma_write #(
     end
   end
 
-  stream_slice #(.WIDTH(1 + BYTES + DATA_W)) u_w (
-    .clk_i, .rst_ni,
-    .in_valid_i (out_valid),    .in_ready_o (w_ready),      .in_data_i ({w_last, strobe, merged}),
-    .out_valid_o(m_axi_wvalid), .out_ready_i(m_axi_wready), .out_data_o({m_axi_wlast, m_axi_wstrb, m_axi_wdata}), .shown_o()
+  stream_slice #(
+    .WIDTH(1 + BYTES + DATA_W)
+  ) u_w (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (out_valid),
+    .in_ready_o (w_ready),
+    .in_data_i  ({w_last, strobe, merged}),
+    .out_valid_o(m_axi_wvalid),
+    .out_ready_i(m_axi_wready),
+    .out_data_o ({m_axi_wlast, m_axi_wstrb, m_axi_wdata}),
+    .shown_o    ()
   );
 
   // ---------------------------------------------------------------- responses, in the order of the bursts
-  logic       track_valid, kept_track_valid, kept_track_ready;
-  logic [2:0] track, kept_track;   // {client, the command's last burst}
+  logic track_valid, kept_track_valid, kept_track_ready;
+  logic [2:0] track, kept_track;  // {client, the command's last burst}
 
-  fifo_sync #(.WIDTH(3), .DEPTH(OUTSTANDING)) u_track_fifo (
-    .clk_i, .rst_ni,
-    .wr_valid_i(aw_load), .wr_ready_o(track_ready), .wr_data_i({burst.client, burst_final}),
-    .rd_valid_o(kept_track_valid), .rd_ready_i(kept_track_ready), .rd_data_o(kept_track), .count_o()
+  fifo_sync #(
+    .WIDTH(3),
+    .DEPTH(OUTSTANDING)
+  ) u_track_fifo (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(aw_load),
+    .wr_ready_o(track_ready),
+    .wr_data_i ({burst.client, burst_final}),
+    .rd_valid_o(kept_track_valid),
+    .rd_ready_i(kept_track_ready),
+    .rd_data_o (kept_track),
+    .count_o   ()
   );
 
   // Two cycles behind the AW at most, which is before its answer.
-  stream_slice #(.WIDTH(3)) u_track (
-    .clk_i, .rst_ni,
-    .in_valid_i (kept_track_valid), .in_ready_o (kept_track_ready), .in_data_i (kept_track),
-    .out_valid_o(track_valid),      .out_ready_i(m_axi_bvalid),     .out_data_o(track), .shown_o()
+  stream_slice #(
+    .WIDTH(3)
+  ) u_track (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (kept_track_valid),
+    .in_ready_o (kept_track_ready),
+    .in_data_i  (kept_track),
+    .out_valid_o(track_valid),
+    .out_ready_i(m_axi_bvalid),
+    .out_data_o (track),
+    .shown_o    ()
   );
 
-  logic bad, bad_q;    // an error in this command so far
+  logic bad, bad_q;  // an error in this command so far
 
   assign m_axi_bready = 1'b1;
   assign bad          = bad_q || m_axi_bresp[1];
@@ -367,8 +437,8 @@ module dma_write #(
     if (!rst_ni) bad_q <= 1'b0;
     else if (m_axi_bvalid) bad_q <= bad && !track[0];
   end
-  assign request_o    = m_axi_awvalid && m_axi_awready;
-  assign error_o      = m_axi_bvalid && m_axi_bresp[1];
+  assign request_o = m_axi_awvalid && m_axi_awready;
+  assign error_o = m_axi_bvalid && m_axi_bresp[1];
   assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid && !extra_q && !m_axi_wvalid &&
                         !kept_valid && cmd_valid_i == '0;
 
@@ -385,31 +455,34 @@ module dma_write #(
   for (genvar c = 0; c < 3; c++) begin : gen_client_check
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        size_ok: assert (cmd_valid_i[c] -> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
-        last_fits: assert (wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == in_last);
-        full_but_last: assert (wr_valid_i[c] && !wr_last_i[c] -> wr_count_i[c] == COUNT_W'(BYTES));
-        count_fits: assert (wr_valid_i[c] && wr_ready_o[c] && in_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
+        size_ok : assert (cmd_valid_i[c] -> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
+        last_fits : assert (wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == in_last);
+        full_but_last : assert (wr_valid_i[c] && !wr_last_i[c] -> wr_count_i[c] == COUNT_W'(BYTES));
+        count_fits : assert (wr_valid_i[c] && wr_ready_o[c] && in_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
       end
     end
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      low_waits: assert (cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0);
-      accepts_what_it_takes: assert (accept == ((cmd_valid_i & cmd_ready_o) != '0));
-      none_told: assert (high_none_q == (high_q == '0));
-      response_expected: assert (m_axi_bvalid -> track_valid);
-      given_told: assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
-      one_id: assert (m_axi_bvalid -> m_axi_bid == 2'd0);
+      low_waits : assert (cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0);
+      accepts_what_it_takes : assert (accept == ((cmd_valid_i & cmd_ready_o) != '0));
+      none_told : assert (high_none_q == (high_q == '0));
+      response_expected : assert (m_axi_bvalid -> track_valid);
+      given_told : assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
+      one_id : assert (m_axi_bvalid -> m_axi_bid == 2'd0);
     end
   end
   // verilator lint_on SYNCASYNCNET
 
   for (genvar i = 0; i < int'(BYTES); i++) begin : gen_point
-    begins: cover property (@(posedge clk_i) rst_ni && accept && data_in.offset == LANE_W'(i));
-    ends:   cover property (@(posedge clk_i) rst_ni && accept && data_in.end_lane == LANE_W'(i));
+    begins :
+    cover property (@(posedge clk_i) rst_ni && accept && data_in.offset == LANE_W'(i));
+    ends :
+    cover property (@(posedge clk_i) rst_ni && accept && data_in.end_lane == LANE_W'(i));
   end
   for (genvar c = 0; c < 3; c++) begin : gen_client_point
-    failed: cover property (@(posedge clk_i) rst_ni && failed_o[c]);
+    failed :
+    cover property (@(posedge clk_i) rst_ni && failed_o[c]);
   end
 `endif
 

@@ -10,36 +10,36 @@
 // memory has answered before the request was made. Only writes of whole words have an effect. After reset all vectors are masked.
 
 module msix_table #(
-  parameter int unsigned VECTORS = 1    // at most 128
+  parameter int unsigned VECTORS = 1  // at most 128
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,           // with the function-level reset, too
+  input logic clk_i,
+  input logic rst_ni, // with the function-level reset, too
 
   input  logic [11:0] s_axil_awaddr,
   input  logic        s_axil_awvalid,
   output logic        s_axil_awready,
   input  logic [31:0] s_axil_wdata,
-  input  logic [3:0]  s_axil_wstrb,
+  input  logic [ 3:0] s_axil_wstrb,
   input  logic        s_axil_wvalid,
   output logic        s_axil_wready,
-  output logic [1:0]  s_axil_bresp,
+  output logic [ 1:0] s_axil_bresp,
   output logic        s_axil_bvalid,
   input  logic        s_axil_bready,
   input  logic [11:0] s_axil_araddr,
   input  logic        s_axil_arvalid,
   output logic        s_axil_arready,
   output logic [31:0] s_axil_rdata,
-  output logic [1:0]  s_axil_rresp,
+  output logic [ 1:0] s_axil_rresp,
   output logic        s_axil_rvalid,
   input  logic        s_axil_rready,
 
   // Message Control of the capability.
-  input  logic        enable_i,
-  input  logic        mask_i,           // Function Mask
+  input logic enable_i,
+  input logic mask_i,    // Function Mask
 
-  input  logic        vector_valid_i,   // from the card
-  output logic        vector_ready_o,
-  input  logic [4:0]  vector_i,
+  input  logic       vector_valid_i,  // from the card
+  output logic       vector_ready_o,
+  input  logic [4:0] vector_i,
 
   output logic        msg_valid_o,
   input  logic        msg_ready_i,
@@ -47,8 +47,8 @@ module msix_table #(
   output logic [31:0] msg_data_o
 );
 
-  localparam logic [11:0] PBA       = 12'h800;
-  localparam int unsigned WORDS     = 4 * VECTORS;
+  localparam logic [11:0] PBA = 12'h800;
+  localparam int unsigned WORDS = 4 * VECTORS;
   localparam int unsigned PBA_WORDS = (VECTORS + 31) / 32;
 
   typedef struct packed {
@@ -57,12 +57,12 @@ module msix_table #(
     logic [63:0] addr;
   } entry_t;
 
-  entry_t [VECTORS-1:0]    entry_q;
-  logic   [VECTORS-1:0]    pending_q, wanted, asked, pick;
+  entry_t [VECTORS-1:0] entry_q;
+  logic [VECTORS-1:0] pending_q, wanted, asked, pick;
   logic [PBA_WORDS*32-1:0] pba;
 
   // ---------------------------------------------------------------- writes
-  logic        aw_held_q, w_held_q, w_whole_q, b_valid_q, execute;
+  logic aw_held_q, w_held_q, w_whole_q, b_valid_q, execute;
   logic [11:2] waddr_q;
   logic [31:0] wdata_q;
 
@@ -107,17 +107,17 @@ module msix_table #(
         entry_q[v] <= '{masked: 1'b1, data: '0, addr: '0};
       end else if (mine) begin
         unique case (waddr_q[3:2])
-          2'd0:    entry_q[v].addr[31:0]  <= {wdata_q[31:2], 2'b00};
+          2'd0:    entry_q[v].addr[31:0] <= {wdata_q[31:2], 2'b00};
           2'd1:    entry_q[v].addr[63:32] <= wdata_q;
-          2'd2:    entry_q[v].data        <= wdata_q;
-          default: entry_q[v].masked      <= wdata_q[0];
+          2'd2:    entry_q[v].data <= wdata_q;
+          default: entry_q[v].masked <= wdata_q[0];
         endcase
       end
     end
   end
 
   // ---------------------------------------------------------------- reads
-  logic        r_valid_q;
+  logic r_valid_q;
   logic [31:0] r_data_q, r_data;
 
   assign s_axil_arready = !r_valid_q;
@@ -126,16 +126,16 @@ module msix_table #(
   assign s_axil_rresp   = 2'b00;
 
   always_comb begin
-    pba = '0;
+    pba              = '0;
     pba[VECTORS-1:0] = pending_q;
-    r_data = '0;
+    r_data           = '0;
     for (int unsigned w = 0; w < WORDS; w++) begin
       if (32'(s_axil_araddr[11:2]) == w) begin
         unique case (w % 4)
-          0:       r_data = entry_q[w / 4].addr[31:0];
-          1:       r_data = entry_q[w / 4].addr[63:32];
-          2:       r_data = entry_q[w / 4].data;
-          default: r_data = {31'd0, entry_q[w / 4].masked};
+          0:       r_data = entry_q[w/4].addr[31:0];
+          1:       r_data = entry_q[w/4].addr[63:32];
+          2:       r_data = entry_q[w/4].data;
+          default: r_data = {31'd0, entry_q[w/4].masked};
         endcase
       end
     end
@@ -203,18 +203,18 @@ module msix_table #(
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
-      .WIDTH($bits(msg_addr_o) + $bits(msg_data_o))
+    .WIDTH($bits(msg_addr_o) + $bits(msg_data_o))
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(msg_valid_o),
-      .ready_i(msg_ready_i),
-      .data_i({msg_addr_o, msg_data_o})
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(msg_valid_o),
+    .ready_i(msg_ready_i),
+    .data_i ({msg_addr_o, msg_data_o})
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      vector_known: assert (vector_valid_i -> 32'(vector_i) < VECTORS);
+      vector_known : assert (vector_valid_i -> 32'(vector_i) < VECTORS);
     end
   end
   // verilator lint_on SYNCASYNCNET

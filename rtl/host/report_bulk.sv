@@ -8,8 +8,8 @@ module report_bulk
   output logic         bulk_o
 );
 
-  localparam int unsigned DDP_LAST = 6;          // L in the DDP control byte (RFC 5041 §4.2)
-  localparam logic [7:0]  FIN_SYN_RST = 8'h07;
+  localparam int unsigned DDP_LAST = 6;  // L in the DDP control byte (RFC 5041 §4.2)
+  localparam logic [7:0] FIN_SYN_RST = 8'h07;
 
   segment_report_t segment;
   placed_report_t  placed;
@@ -25,9 +25,9 @@ module report_bulk
   always_comb begin
     unique case (segment.kind)
       REPORT_KIND_PLACED: bulk_o = quiet && !placed.ddp_control[DDP_LAST];
-      REPORT_KIND_FPDU:   bulk_o = fpdu.verdict == FPDU_VERDICT_PLACED && !fpdu.ddp_control[DDP_LAST];
+      REPORT_KIND_FPDU: bulk_o = fpdu.verdict == FPDU_VERDICT_PLACED && !fpdu.ddp_control[DDP_LAST];
       REPORT_KIND_SEGMENT:
-        bulk_o = quiet && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] &&
+      bulk_o = quiet && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] &&
                  segment.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE && !segment.flags[SEGMENT_REPORT_RAW_BIT] && !segment.flags[SEGMENT_REPORT_DUPLICATE_BIT] &&
                  segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0;
       default: bulk_o = 1'b0;

@@ -18,36 +18,36 @@
 module report_interrupt
   import weft_int_pkg::report_cfg_t;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  report_cfg_t cfg_i,
+  input report_cfg_t cfg_i,
 
-  input  logic        taken_i,        // a report is on its way; long before its response
-  input  logic        hurried_i,      // with it: it does not wait for others
-  input  logic        written_i,      // pulse: the write response of the oldest report has come
-  input  logic        failed_i,       // with it: it is an error
+  input logic taken_i,    // a report is on its way; long before its response
+  input logic hurried_i,  // with it: it does not wait for others
+  input logic written_i,  // pulse: the write response of the oldest report has come
+  input logic failed_i,   // with it: it is an error
 
-  output logic        msix_valid_o,
-  input  logic        msix_ready_i,
-  output logic        msix_gap_o,     // with the request: it is for want of another report
+  output logic msix_valid_o,
+  input  logic msix_ready_i,
+  output logic msix_gap_o,    // with the request: it is for want of another report
 
-  output logic [31:0] written_o,      // reports written
+  output logic [31:0] written_o,  // reports written
   output logic        broken_o,
   output logic        idle_o
 );
 
-  logic [31:0] arm_value_q, past_armed_q;       // past_armed: a sum of the cycle before
-  logic [5:0]  arm_more_q;
-  logic [15:0] gap_q;                           // cycles to wait for another report
-  logic        armed_q, settled_q, counted_q, alarm_q, hurry_q, waiting, enough, due;
+  logic [31:0] arm_value_q, past_armed_q;  // past_armed: a sum of the cycle before
+  logic [ 5:0] arm_more_q;
+  logic [15:0] gap_q;  // cycles to wait for another report
+  logic armed_q, settled_q, counted_q, alarm_q, hurry_q, waiting, enough, due;
 
   // Reports under way, and of these the ones up to the last that does not wait.
   logic [15:0] under_way_q, hurried_q;
-  logic [15:0] old_q;                           // those of the ring before, the oldest
-  logic        counts;                          // a report of this ring is written
+  logic [15:0] old_q;  // those of the ring before, the oldest
+  logic        counts;  // a report of this ring is written
 
-  assign counts = written_i && old_q == '0;
+  assign counts  = written_i && old_q == '0;
 
   // A host that polls may have seen a report in memory before its write response came here: then the value it arms
   // with is ahead of the count, and the interrupt is for the report after.
@@ -131,7 +131,7 @@ module report_interrupt
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  logic        stopped_q, held_q;
+  logic stopped_q, held_q;
   logic [31:0] stopped_at_q;
   logic [15:0] waited_q, gap_was_q;
   always_ff @(posedge clk_i) begin
@@ -140,19 +140,22 @@ module report_interrupt
     held_q       <= rst_ni && msix_valid_o && !msix_ready_i;
     if (cfg_i.arm || counts) gap_was_q <= cfg_i.gap;
     // The gap is over at its end: what waits is told of then.
-    waited_q     <= rst_ni && waiting && !msix_valid_o && !counts && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
+    waited_q <= rst_ni && waiting && !msix_valid_o && !counts && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
     if (rst_ni) begin
-      stops: assert (stopped_q -> broken_o && written_o == stopped_at_q);
-      held: assert (held_q -> msix_valid_o);
-      old_are_under_way: assert (old_q <= under_way_q);
-      none_is_forgotten: assert (17'(waited_q) <= 17'(gap_was_q) + 17'd1);
+      stops : assert (stopped_q -> broken_o && written_o == stopped_at_q);
+      held : assert (held_q -> msix_valid_o);
+      old_are_under_way : assert (old_q <= under_way_q);
+      none_is_forgotten : assert (17'(waited_q) <= 17'(gap_was_q) + 17'd1);
     end
   end
   // verilator lint_on SYNCASYNCNET
 
-  after_enough: cover property (@(posedge clk_i) rst_ni && due && enough && arm_more_q != '0);
-  after_a_gap: cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && !hurry_q);
-  in_a_hurry: cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && hurry_q);
+  after_enough :
+  cover property (@(posedge clk_i) rst_ni && due && enough && arm_more_q != '0);
+  after_a_gap :
+  cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && !hurry_q);
+  in_a_hurry :
+  cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && hurry_q);
 `endif
 
 endmodule

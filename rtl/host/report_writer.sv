@@ -18,69 +18,69 @@ module report_writer
   import weft_int_pkg::trace_event_t;
   import weft_card_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned PORT   = 0,
+  parameter  int unsigned DATA_W  = 512,
+  parameter  int unsigned PORT    = 0,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  report_cfg_t        cfg_i,
-  input  logic [31:0]        job_done_i,
+  input report_cfg_t        cfg_i,
+  input logic        [31:0] job_done_i,
 
-  input  logic               rx_valid_i,
-  output logic               rx_ready_o,
-  input  logic [511:0]       rx_report_i,
-  input  logic               tx_valid_i,
-  output logic               tx_ready_o,
-  input  logic [511:0]       tx_report_i,
+  input  logic         rx_valid_i,
+  output logic         rx_ready_o,
+  input  logic [511:0] rx_report_i,
+  input  logic         tx_valid_i,
+  output logic         tx_ready_o,
+  input  logic [511:0] tx_report_i,
 
   // To dma_write: a command, then its beats.
   output logic               cmd_valid_o,
   input  logic               cmd_ready_i,
-  output logic [63:0]        cmd_addr_o,
+  output logic [       63:0] cmd_addr_o,
   output logic               wr_valid_o,
   input  logic               wr_ready_i,
-  output logic [DATA_W-1:0]  wr_data_o,
+  output logic [ DATA_W-1:0] wr_data_o,
   output logic [COUNT_W-1:0] wr_count_o,
   output logic               wr_last_o,
-  input  logic               written_i,   // pulse: the write response of the oldest report has come
-  input  logic               failed_i,    // with it: it is an error
+  input  logic               written_i,    // pulse: the write response of the oldest report has come
+  input  logic               failed_i,     // with it: it is an error
 
-  output logic               msix_valid_o,
-  input  logic               msix_ready_i,
-  output logic [4:0]         msix_vector_o,
+  output logic       msix_valid_o,
+  input  logic       msix_ready_i,
+  output logic [4:0] msix_vector_o,
 
-  output logic [31:0]        taken_o,     // reports taken
-  output logic [31:0]        tail_o,      // reports written
-  output logic               broken_o,    // a report could not be written
-  output logic               stall_o,     // a report waits for the host to make room
-  output logic               msix_gap_o,  // an interrupt that is taken now is one for want of another report
-  output trace_event_t [1:0] trace_o,     // a report is on its way; an interrupt
-  output logic               idle_o
+  output logic         [31:0] taken_o,     // reports taken
+  output logic         [31:0] tail_o,      // reports written
+  output logic                broken_o,    // a report could not be written
+  output logic                stall_o,     // a report waits for the host to make room
+  output logic                msix_gap_o,  // an interrupt that is taken now is one for want of another report
+  output trace_event_t [ 1:0] trace_o,     // a report is on its way; an interrupt
+  output logic                idle_o
 );
 
   localparam int unsigned BEATS = 512 / DATA_W;
 
-  logic [31:0]  taken_q;
-  logic         have_q, cmd_sent_q, beats_sent_q;
+  logic [31:0] taken_q;
+  logic have_q, cmd_sent_q, beats_sent_q;
   logic [511:0] report_q;
-  logic         prefer_tx_q, room, load, take, take_tx, cmd_done, beats_done, broken_q, interrupt_idle;
+  logic prefer_tx_q, room, load, take, take_tx, cmd_done, beats_done, broken_q, interrupt_idle;
 
   // Sums of the cycle before.
-  logic [31:0]  not_index_q, used_q;                // not_index: the bits of a count that are no slot number
-  logic [23:0]  addr_q;                             // the lower bits of the next slot's address, and the carry out of them
-  logic         addr_carry_q;
-  logic         one_q, two_q;                       // room for that many behind those that `used_q` counted
-  logic [1:0]   took_q;                             // a report was taken: a cycle ago, two cycles ago
-  logic         fresh_q;                            // the ring was reset a cycle ago
+  logic [31:0] not_index_q, used_q;  // not_index: the bits of a count that are no slot number
+  logic [23:0] addr_q;  // the lower bits of the next slot's address, and the carry out of them
+  logic        addr_carry_q;
+  logic one_q, two_q;  // room for that many behind those that `used_q` counted
+  logic [1:0] took_q;  // a report was taken: a cycle ago, two cycles ago
+  logic       fresh_q;  // the ring was reset a cycle ago
 
   // ---------------------------------------------------------------- one report at a time, the next one right behind
   // Occupancy counts modulo 2^32; log2 is at most 16. HEAD may have moved since, which only makes room.
   always_ff @(posedge clk_i) begin
     not_index_q            <= '1 << cfg_i.log2[4:0];
     used_q                 <= taken_q - cfg_i.head;
-    one_q                  <= fresh_q || (used_q & not_index_q) == '0;      // a ring that was reset is empty
+    one_q                  <= fresh_q || (used_q & not_index_q) == '0;  // a ring that was reset is empty
     two_q                  <= (used_q & not_index_q) == '0 && (used_q | not_index_q) != '1;
     {addr_carry_q, addr_q} <= {1'b0, cfg_i.base[23:0]} + 25'({taken_q[17:0] & ~not_index_q[17:0], 6'd0});
   end
@@ -93,7 +93,7 @@ module report_writer
       fresh_q <= cfg_i.reset;
     end
   end
-  assign room = (took_q[1] ? two_q : one_q) && !took_q[0] && !fresh_q;
+  assign room       = (took_q[1] ? two_q : one_q) && !took_q[0] && !fresh_q;
 
   assign cmd_done   = cmd_sent_q || cmd_ready_i;
   assign beats_done = beats_sent_q || (wr_ready_i && wr_last_o);
@@ -164,21 +164,25 @@ module report_writer
   // ---------------------------------------------------------------- written, and the interrupt
   // Looked at a cycle after it was taken, when it is whole in its register.
   logic bulk;
-  report_bulk u_bulk (.report_i(report_q), .bulk_o(bulk));
+  report_bulk u_bulk (
+    .report_i(report_q),
+    .bulk_o  (bulk)
+  );
 
   report_interrupt u_interrupt (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .cfg_i,
-    .taken_i       (took_q[0]),
-    .hurried_i     (!bulk),
+    .taken_i  (took_q[0]),
+    .hurried_i(!bulk),
     .written_i,
     .failed_i,
     .msix_valid_o,
     .msix_ready_i,
     .msix_gap_o,
-    .written_o     (tail_o),
-    .broken_o      (broken_q),
-    .idle_o        (interrupt_idle)
+    .written_o(tail_o),
+    .broken_o (broken_q),
+    .idle_o   (interrupt_idle)
   );
 
   assign taken_o       = taken_q;
@@ -190,8 +194,7 @@ module report_writer
   // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
   // its flags a job report has the status, and where it has tcp_flags and epoch, an FPDU report has the code.
   logic [15:0] info;
-  assign info = filled.kind == REPORT_KIND_FPDU ? {filled.epoch, filled.tcp_flags} :
-                filled.kind == REPORT_KIND_JOB ? 16'(filled.flags) : '0;
+  assign info = filled.kind == REPORT_KIND_FPDU ? {filled.epoch, filled.tcp_flags} : filled.kind == REPORT_KIND_JOB ? 16'(filled.flags) : '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -227,12 +230,12 @@ module report_writer
   always_ff @(posedge clk_i) begin
     if (!rst_ni || take) old_q <= 1'b0;
     else if (cfg_i.reset) old_q <= 1'b1;
-    stopped_q <= rst_ni && broken_q && !cfg_i.reset;
+    stopped_q    <= rst_ni && broken_q && !cfg_i.reset;
     stopped_at_q <= tail_o;
     if (rst_ni) begin
-      one_source: assert (!(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
-      stops: assert (stopped_q -> broken_q && tail_o == stopped_at_q);
-      no_overrun: assert (cmd_valid_o && !cfg_i.reset && !old_q -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
+      one_source : assert (!(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
+      stops : assert (stopped_q -> broken_q && tail_o == stopped_at_q);
+      no_overrun : assert (cmd_valid_o && !cfg_i.reset && !old_q -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -15,68 +15,72 @@ module reports
   import weft_int_pkg::*;
   import weft_card_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned PORTS  = 1,
-  parameter int unsigned UNANSWERED = 80,        // reports whose commands are taken and not answered, at most
-  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W     = 512,
+  parameter  int unsigned PORTS      = 1,
+  parameter  int unsigned UNANSWERED = 80,                     // reports whose commands are taken and not answered, at most
+  localparam int unsigned COUNT_W    = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic                      clk_i,
-  input  logic                      rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  report_cfg_t [PORTS-1:0]   cfg_i,
-  input  logic [PORTS-1:0]          off_i,         // level: the port's owner is gone
-  output logic [PORTS-1:0]          closed_o,      // level, a register
-  output logic [PORTS-1:0]          hold_o,        // likewise
-  input  logic [PORTS-1:0][31:0]    job_done_i,
+  input  report_cfg_t [PORTS-1:0]       cfg_i,
+  input  logic        [PORTS-1:0]       off_i,      // level: the port's owner is gone
+  output logic        [PORTS-1:0]       closed_o,   // level, a register
+  output logic        [PORTS-1:0]       hold_o,     // likewise
+  input  logic        [PORTS-1:0][31:0] job_done_i,
 
-  input  logic                      rx_valid_i,
-  output logic                      rx_ready_o,
-  input  logic [511:0]              rx_report_i,
-  input  logic [PORTS-1:0]          rx_begun_i,    // pulse: one more is on its way
-  input  logic [PORTS-1:0]          tx_valid_i,
-  output logic [PORTS-1:0]          tx_ready_o,
-  input  logic [PORTS-1:0][511:0]   tx_report_i,
+  input  logic                    rx_valid_i,
+  output logic                    rx_ready_o,
+  input  logic [    511:0]        rx_report_i,
+  input  logic [PORTS-1:0]        rx_begun_i,   // pulse: one more is on its way
+  input  logic [PORTS-1:0]        tx_valid_i,
+  output logic [PORTS-1:0]        tx_ready_o,
+  input  logic [PORTS-1:0][511:0] tx_report_i,
 
   // To dma_write: a command, then its beats.
-  output logic                      cmd_valid_o,
-  input  logic                      cmd_ready_i,
-  output logic [63:0]               cmd_addr_o,
-  output logic                      wr_valid_o,
-  input  logic                      wr_ready_i,
-  output logic [DATA_W-1:0]         wr_data_o,
-  output logic [COUNT_W-1:0]        wr_count_o,
-  output logic                      wr_last_o,
-  input  logic                      written_i,     // pulse: the write response of the oldest report has come
-  input  logic                      failed_i,      // with it: it is an error
+  output logic               cmd_valid_o,
+  input  logic               cmd_ready_i,
+  output logic [       63:0] cmd_addr_o,
+  output logic               wr_valid_o,
+  input  logic               wr_ready_i,
+  output logic [ DATA_W-1:0] wr_data_o,
+  output logic [COUNT_W-1:0] wr_count_o,
+  output logic               wr_last_o,
+  input  logic               written_i,    // pulse: the write response of the oldest report has come
+  input  logic               failed_i,     // with it: it is an error
 
-  output logic                      msix_valid_o,
-  input  logic                      msix_ready_i,
-  output logic [4:0]                msix_vector_o,
+  output logic       msix_valid_o,
+  input  logic       msix_ready_i,
+  output logic [4:0] msix_vector_o,
 
-  output logic [PORTS-1:0][31:0]    tail_o,
-  output logic [PORTS-1:0]          broken_o,
-  output logic                      stall_o,       // as of report_writer, of any port
-  output logic                      msix_gap_o,
-  output trace_event_t [1:0]        trace_o,       // a report is on its way; an interrupt
-  output logic                      idle_o
+  output logic         [PORTS-1:0][31:0] tail_o,
+  output logic         [PORTS-1:0]       broken_o,
+  output logic                           stall_o,     // as of report_writer, of any port
+  output logic                           msix_gap_o,
+  output trace_event_t [      1:0]       trace_o,     // a report is on its way; an interrupt
+  output logic                           idle_o
 );
 
   // Reports on their way: accepted ahead, and written without an answer. More than there can be: `over` does not ask whether there is room.
   localparam int unsigned ANSWERS = 128;
-  localparam int unsigned LEAST_LOG2 = 7;        // slots of a ring of which nobody waits for the owner
+  localparam int unsigned LEAST_LOG2 = 7;  // slots of a ring of which nobody waits for the owner
 
-  logic [PORTS-1:0]               rx_valid, rx_ready, tx_valid, tx_ready, cmd_valid, cmd_ready, valid, ready, last;
-  logic [PORTS-1:0]               written, failed, msix_valid, msix_ready, stall, gap, idle;
-  logic [PORTS-1:0][31:0]         taken;
-  logic [PORTS-1:0][63:0]         cmd_addr;
-  logic [PORTS-1:0][DATA_W-1:0]   data;
-  logic [PORTS-1:0][COUNT_W-1:0]  count;
-  logic [PORTS-1:0][4:0]          vector;
-  trace_event_t [PORTS-1:0][1:0]  trace;
+  logic [PORTS-1:0] rx_valid, rx_ready, tx_valid, tx_ready, cmd_valid, cmd_ready, valid, ready, last;
+  logic [PORTS-1:0] written, failed, msix_valid, msix_ready, stall, gap, idle;
+  logic         [PORTS-1:0][       31:0] taken;
+  logic         [PORTS-1:0][       63:0] cmd_addr;
+  logic         [PORTS-1:0][ DATA_W-1:0] data;
+  logic         [PORTS-1:0][COUNT_W-1:0] count;
+  logic         [PORTS-1:0][        4:0] vector;
+  trace_event_t [PORTS-1:0][        1:0] trace;
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    report_writer #(.DATA_W(DATA_W), .PORT(p)) u_writer (
-      .clk_i, .rst_ni,
+    report_writer #(
+      .DATA_W(DATA_W),
+      .PORT  (p)
+    ) u_writer (
+      .clk_i,
+      .rst_ni,
       .cfg_i        (cfg_i[p]),
       .job_done_i   (job_done_i[p]),
       .rx_valid_i   (rx_valid[p]),
@@ -139,10 +143,10 @@ module reports
   end else begin : gen_two_ports
     // ---------------------------------------------------------------- whose report it is
     // verilator lint_off UNUSEDSIGNAL
-    segment_report_t rx_report;      // the port is at the same place in all of them
+    segment_report_t       rx_report;  // the port is at the same place in all of them
     // verilator lint_on UNUSEDSIGNAL
-    logic            rx_port;
-    logic [1:0]      gone_q;
+    logic                  rx_port;
+    logic            [1:0] gone_q;
 
     assign rx_report  = rx_report_i;
     assign rx_port    = rx_report.phase[SEGMENT_REPORT_PORT_BIT];
@@ -158,10 +162,10 @@ module reports
     end
 
     // ---------------------------------------------------------------- who has no room
-    logic             left_q, left_port_q, left_two_q;      // a report of receive was taken; it stands for two
-    logic [1:0]       full_q;
-    logic [1:0][8:0]  coming_q;                             // begun in receive, and not taken yet
-    logic [1:0][31:0] used_q, with_q, half_q;               // half: the bits of a count that half a ring does not have
+    logic left_q, left_port_q, left_two_q;  // a report of receive was taken; it stands for two
+    logic [1:0]      full_q;
+    logic [1:0][8:0] coming_q;  // begun in receive, and not taken yet
+    logic [1:0][31:0] used_q, with_q, half_q;  // half: the bits of a count that half a ring does not have
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) left_q <= 1'b0;
@@ -227,10 +231,20 @@ module reports
       if (!rst_ni) {written_q, failed_q} <= '0;
       else {written_q, failed_q} <= {written_i, failed_i};
     end
-    fifo_sync #(.WIDTH(1), .DEPTH(ANSWERS), .LUT_RAM_DEPTH(ANSWERS), .HEAD(1'b1)) u_order (
-      .clk_i, .rst_ni,
-      .wr_valid_i(cmd_valid_o && cmd_ready_i), .wr_ready_o(order_ready), .wr_data_i(port_q),
-      .rd_valid_o(order_valid),                .rd_ready_i(written_q),   .rd_data_o(of_port),
+    fifo_sync #(
+      .WIDTH        (1),
+      .DEPTH        (ANSWERS),
+      .LUT_RAM_DEPTH(ANSWERS),
+      .HEAD         (1'b1)
+    ) u_order (
+      .clk_i,
+      .rst_ni,
+      .wr_valid_i(cmd_valid_o && cmd_ready_i),
+      .wr_ready_o(order_ready),
+      .wr_data_i (port_q),
+      .rd_valid_o(order_valid),
+      .rd_ready_i(written_q),
+      .rd_data_o (of_port),
       .count_o   ()
     );
     assign written = {of_port, !of_port} & {2{written_q}};
@@ -273,9 +287,9 @@ module reports
     // verilator lint_off SYNCASYNCNET
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        room_for_order: assert (cmd_valid[port_q] -> order_ready);
-        answer_of_one: assert (written_q -> order_valid);
-        none_comes_of_nothing: assert (left_q -> coming_q[left_port_q] >= (left_two_q ? 9'd2 : 9'd1));
+        room_for_order : assert (cmd_valid[port_q] -> order_ready);
+        answer_of_one : assert (written_q -> order_valid);
+        none_comes_of_nothing : assert (left_q -> coming_q[left_port_q] >= (left_two_q ? 9'd2 : 9'd1));
       end
     end
     // verilator lint_on SYNCASYNCNET

@@ -19,32 +19,32 @@ module reset_drain #(
   parameter int unsigned BURSTS = 64,
   parameter int unsigned OWED_W = 14
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,          // power-on
+  input logic clk_i,
+  input logic rst_ni, // power-on
 
-  input  logic                soft_i,          // pulse
-  input  logic                req_i,           // level, until done_o
-  output logic                done_o,
-  output logic                active_o,        // a reset is under way
-  output logic                core_rst_no,
-  output logic [31:0]         resets_o,        // since power-on
+  input  logic        soft_i,       // pulse
+  input  logic        req_i,        // level, until done_o
+  output logic        done_o,
+  output logic        active_o,     // a reset is under way
+  output logic        core_rst_no,
+  output logic [31:0] resets_o,     // since power-on
 
   // The core's side of the handshakes; what goes with a valid goes past this module, but for W and the answers.
   input  logic                core_awvalid_i,
   output logic                core_awready_o,
-  input  logic [DATA_W-1:0]   core_wdata_i,
+  input  logic [  DATA_W-1:0] core_wdata_i,
   input  logic [DATA_W/8-1:0] core_wstrb_i,
   input  logic                core_wlast_i,
   input  logic                core_wvalid_i,
   output logic                core_wready_o,
-  output logic [1:0]          core_bid_o,
-  output logic [1:0]          core_bresp_o,
+  output logic [         1:0] core_bid_o,
+  output logic [         1:0] core_bresp_o,
   output logic                core_bvalid_o,
   input  logic                core_arvalid_i,
   output logic                core_arready_o,
-  output logic [1:0]          core_rid_o,
-  output logic [DATA_W-1:0]   core_rdata_o,
-  output logic [1:0]          core_rresp_o,
+  output logic [         1:0] core_rid_o,
+  output logic [  DATA_W-1:0] core_rdata_o,
+  output logic [         1:0] core_rresp_o,
   output logic                core_rlast_o,
   output logic                core_rvalid_o,
   input  logic                core_msix_valid_i,
@@ -55,24 +55,24 @@ module reset_drain #(
   output logic                core_rx_tvalid_o,
 
   // The card's ports.
-  input  logic [7:0]          m_axi_awlen,
+  input  logic [         7:0] m_axi_awlen,
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
-  output logic [DATA_W-1:0]   m_axi_wdata,
+  output logic [  DATA_W-1:0] m_axi_wdata,
   output logic [DATA_W/8-1:0] m_axi_wstrb,
   output logic                m_axi_wlast,
   output logic                m_axi_wvalid,
   input  logic                m_axi_wready,
-  input  logic [1:0]          m_axi_bid,
-  input  logic [1:0]          m_axi_bresp,
+  input  logic [         1:0] m_axi_bid,
+  input  logic [         1:0] m_axi_bresp,
   input  logic                m_axi_bvalid,
   output logic                m_axi_bready,
-  input  logic [7:0]          m_axi_arlen,
+  input  logic [         7:0] m_axi_arlen,
   output logic                m_axi_arvalid,
   input  logic                m_axi_arready,
-  input  logic [1:0]          m_axi_rid,
-  input  logic [DATA_W-1:0]   m_axi_rdata,
-  input  logic [1:0]          m_axi_rresp,
+  input  logic [         1:0] m_axi_rid,
+  input  logic [  DATA_W-1:0] m_axi_rdata,
+  input  logic [         1:0] m_axi_rresp,
   input  logic                m_axi_rlast,
   input  logic                m_axi_rvalid,
   output logic                m_axi_rready,
@@ -84,10 +84,15 @@ module reset_drain #(
   input  logic                mac_rx_tvalid
 );
 
-  typedef enum logic [1:0] {Run, Stop, Drain, Hold} state_e;
+  typedef enum logic [1:0] {
+    Run,
+    Stop,
+    Drain,
+    Hold
+  } state_e;
 
   state_e state_q, state_d;
-  logic   stop, offered, owed;      // stop: a register of its own, state_q != Run
+  logic stop, offered, owed;  // stop: a register of its own, state_q != Run
 
   assign active_o = stop;
   assign done_o   = state_q == Hold;
@@ -120,19 +125,19 @@ module reset_drain #(
 
   // ---------------------------------------------------------------- offers: what was shown stands until it is taken
   logic aw_open_q, w_open_q, ar_open_q, msix_open_q, tx_open_q;
-  logic pass_aw, pass_w, pass_ar, pass_msix, pass_tx, fill_q;      // fill_q: a beat without strobes is offered
+  logic pass_aw, pass_w, pass_ar, pass_msix, pass_tx, fill_q;  // fill_q: a beat without strobes is offered
 
-  assign pass_aw   = !stop || aw_open_q;
-  assign pass_w    = !stop || w_open_q;
-  assign pass_ar   = !stop || ar_open_q;
-  assign pass_msix = !stop || msix_open_q;
-  assign pass_tx   = !stop || tx_open_q;
-  assign offered   = aw_open_q || w_open_q || ar_open_q || msix_open_q || tx_open_q;
+  assign pass_aw           = !stop || aw_open_q;
+  assign pass_w            = !stop || w_open_q;
+  assign pass_ar           = !stop || ar_open_q;
+  assign pass_msix         = !stop || msix_open_q;
+  assign pass_tx           = !stop || tx_open_q;
+  assign offered           = aw_open_q || w_open_q || ar_open_q || msix_open_q || tx_open_q;
 
-  assign m_axi_awvalid = pass_aw && core_awvalid_i;
-  assign m_axi_arvalid = pass_ar && core_arvalid_i;
-  assign msix_valid_o  = pass_msix && core_msix_valid_i;
-  assign mac_tx_tvalid = pass_tx && core_tx_tvalid_i;
+  assign m_axi_awvalid     = pass_aw && core_awvalid_i;
+  assign m_axi_arvalid     = pass_ar && core_arvalid_i;
+  assign msix_valid_o      = pass_msix && core_msix_valid_i;
+  assign mac_tx_tvalid     = pass_tx && core_tx_tvalid_i;
 
   assign core_awready_o    = pass_aw && m_axi_awready;
   assign core_wready_o     = pass_w && m_axi_wready;
@@ -159,22 +164,31 @@ module reset_drain #(
   // ---------------------------------------------------------------- what is owed
   localparam int unsigned BURSTS_W = $clog2(BURSTS + 1);
 
-  logic                aw_new, ar_new, took_q, took_last_q, len_valid, len_room, ends, fill_last_q;
-  logic [7:0]          len, beat_q;
+  logic aw_new, ar_new, took_q, took_last_q, len_valid, len_room, ends, fill_last_q;
+  logic [7:0] len, beat_q;
   logic [BURSTS_W-1:0] b_owed_q;
-  logic [OWED_W-1:0]   r_owed_q;
+  logic [  OWED_W-1:0] r_owed_q;
 
-  assign aw_new    = m_axi_awvalid && !aw_open_q;
-  assign ar_new    = m_axi_arvalid && !ar_open_q;
+  assign aw_new = m_axi_awvalid && !aw_open_q;
+  assign ar_new = m_axi_arvalid && !ar_open_q;
   // Answers are counted as they go to the core.
-  assign owed      = len_valid || b_owed_q != '0 || r_owed_q != '0;
-  assign ends      = beat_q == len;
+  assign owed   = len_valid || b_owed_q != '0 || r_owed_q != '0;
+  assign ends   = beat_q == len;
 
   // Bursts shown whose W has not ended.
-  fifo_sync #(.WIDTH(8), .DEPTH(BURSTS)) u_lengths (
-    .clk_i, .rst_ni,
-    .wr_valid_i(aw_new), .wr_ready_o(len_room), .wr_data_i(m_axi_awlen),
-    .rd_valid_o(len_valid), .rd_ready_i(took_q && took_last_q), .rd_data_o(len), .count_o()
+  fifo_sync #(
+    .WIDTH(8),
+    .DEPTH(BURSTS)
+  ) u_lengths (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(aw_new),
+    .wr_ready_o(len_room),
+    .wr_data_i (m_axi_awlen),
+    .rd_valid_o(len_valid),
+    .rd_ready_i(took_q && took_last_q),
+    .rd_data_o (len),
+    .count_o   ()
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -187,7 +201,7 @@ module reset_drain #(
     end else begin
       took_q <= m_axi_wvalid && m_axi_wready;
       if (took_q) beat_q <= took_last_q ? '0 : beat_q + 1'b1;
-      fill_q <= fill_q ? !m_axi_wready : stop && !w_open_q && len_valid && !took_q;
+      fill_q   <= fill_q ? !m_axi_wready : stop && !w_open_q && len_valid && !took_q;
       b_owed_q <= b_owed_q + BURSTS_W'(aw_new) - BURSTS_W'(core_bvalid_o);
       r_owed_q <= r_owed_q + (ar_new ? OWED_W'(m_axi_arlen) + 1'b1 : '0) - OWED_W'(core_rvalid_o);
     end
@@ -250,24 +264,24 @@ module reset_drain #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      lengths_fit: assert (aw_new -> len_room);
-      w_behind_aw: assert (took_q -> len_valid);
-      last_right: assert (took_q -> took_last_q == ends);
-      b_expected: assert (core_bvalid_o -> b_owed_q != '0);
-      r_expected: assert (core_rvalid_o -> r_owed_q != '0);
-      stop_told: assert (stop == (state_q != Run));
-      clean_start: assert (state_q == Hold -> !offered && !owed);
+      lengths_fit : assert (aw_new -> len_room);
+      w_behind_aw : assert (took_q -> len_valid);
+      last_right : assert (took_q -> took_last_q == ends);
+      b_expected : assert (core_bvalid_o -> b_owed_q != '0);
+      r_expected : assert (core_rvalid_o -> r_owed_q != '0);
+      stop_told : assert (stop == (state_q != Run));
+      clean_start : assert (state_q == Hold -> !offered && !owed);
     end
   end
   stream_rules #(
-      .WIDTH($bits(m_axi_wstrb) + 1)
+    .WIDTH($bits(m_axi_wstrb) + 1)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(m_axi_wvalid),
-      .ready_i(m_axi_wready),
-      .data_i({m_axi_wstrb, m_axi_wlast})
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(m_axi_wvalid),
+    .ready_i(m_axi_wready),
+    .data_i ({m_axi_wstrb, m_axi_wlast})
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -10,34 +10,34 @@
 module write_watch #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned RINGS  = 3,
-  parameter int unsigned BURSTS = 128,      // shown, and their data not written yet
-  parameter int unsigned GRANTS = 256       // placements that are not written yet
+  parameter int unsigned BURSTS = 128,  // shown, and their data not written yet
+  parameter int unsigned GRANTS = 256   // placements that are not written yet
 ) (
-  input logic                   clk_i,
-  input logic                   rst_ni,
-  input logic                   core_rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic core_rst_ni,
 
   // A placement is granted.
-  input logic                   grant_i,
-  input logic [63:0]            grant_addr_i,
-  input logic [15:0]            grant_bytes_i,
+  input logic        grant_i,
+  input logic [63:0] grant_addr_i,
+  input logic [15:0] grant_bytes_i,
 
   // Raw slots, reports, capture: first byte, log2 of the bytes.
   input logic [RINGS-1:0][63:0] ring_base_i,
-  input logic [RINGS-1:0][7:0]  ring_log2_i,
-  input logic                   idle_i,         // the card has nothing to write, and no reset is under way
+  input logic [RINGS-1:0][ 7:0] ring_log2_i,
+  input logic                   idle_i,       // the card has nothing to write, and no reset is under way
 
-  input logic [63:0]            awaddr_i,
-  input logic                   awvalid_i,
-  input logic                   awready_i,
-  input logic [DATA_W/8-1:0]    wstrb_i,
-  input logic                   wlast_i,
-  input logic                   wvalid_i,
-  input logic                   wready_i
+  input logic [        63:0] awaddr_i,
+  input logic                awvalid_i,
+  input logic                awready_i,
+  input logic [DATA_W/8-1:0] wstrb_i,
+  input logic                wlast_i,
+  input logic                wvalid_i,
+  input logic                wready_i
 );
 
-  localparam int unsigned BYTES   = DATA_W / 8;
-  localparam int unsigned LANE_W  = $clog2(BYTES);
+  localparam int unsigned BYTES = DATA_W / 8;
+  localparam int unsigned LANE_W = $clog2(BYTES);
   localparam int unsigned BURST_W = $clog2(BURSTS);
   localparam int unsigned GRANT_W = $clog2(GRANTS);
 
@@ -48,11 +48,11 @@ module write_watch #(
 
   // ---------------------------------------------------------------- which burst a beat belongs to
   // An AW counts from the cycle in which it is first shown: W may be taken before it.
-  logic [63:0]        bursts [BURSTS];
-  logic [BURST_W:0]   burst_in_q, burst_out_q;
-  logic               aw_stands_q, aw_new, no_burst, beat;
-  logic [63:0]        burst_addr, beat_addr;
-  logic [8:0]         beat_no_q;
+  logic [63:0] bursts[BURSTS];
+  logic [BURST_W:0] burst_in_q, burst_out_q;
+  logic aw_stands_q, aw_new, no_burst, beat;
+  logic [63:0] burst_addr, beat_addr;
+  logic [8:0] beat_no_q;
 
   assign aw_new     = awvalid_i && !aw_stands_q;
   assign no_burst   = burst_in_q == burst_out_q;
@@ -79,8 +79,8 @@ module write_watch #(
 
   // ---------------------------------------------------------------- its bytes
   logic [LANE_W:0] first, count;
-  logic            gap, any;
-  logic [63:0]     from;
+  logic gap, any;
+  logic [63:0] from;
 
   always_comb begin
     first = '0;
@@ -100,11 +100,10 @@ module write_watch #(
 
   // ---------------------------------------------------------------- rings, now and before
   logic [RINGS-1:0][63:0] base_q, before_base_q;
-  logic [RINGS-1:0][7:0]  log2_q, before_log2_q;
-  logic [RINGS-1:0]       in_ring, changed;
+  logic [RINGS-1:0][7:0] log2_q, before_log2_q;
+  logic [RINGS-1:0] in_ring, changed;
 
-  function automatic logic lies_in(input logic [63:0] addr, input logic [LANE_W:0] bytes, input logic [63:0] base,
-                                  input logic [7:0] log2);
+  function automatic logic lies_in(input logic [63:0] addr, input logic [LANE_W:0] bytes, input logic [63:0] base, input logic [7:0] log2);
     logic [64:0] into;
     into = 65'(addr - base);
     return into + 65'(bytes) <= 65'd1 << log2;
@@ -112,8 +111,13 @@ module write_watch #(
 
   for (genvar r = 0; r < RINGS; r++) begin : gen_ring
     assign changed[r] = base_q[r] != ring_base_i[r] || log2_q[r] != ring_log2_i[r];
-    assign in_ring[r] = lies_in(from, count, ring_base_i[r], ring_log2_i[r]) || lies_in(from, count, base_q[r], log2_q[r]) ||
-                        lies_in(from, count, before_base_q[r], before_log2_q[r]);
+    assign in_ring[r] = lies_in(
+        from, count, ring_base_i[r], ring_log2_i[r]
+    ) || lies_in(
+        from, count, base_q[r], log2_q[r]
+    ) || lies_in(
+        from, count, before_base_q[r], before_log2_q[r]
+    );
     always_ff @(posedge clk_i) begin
       base_q[r] <= ring_base_i[r];
       log2_q[r] <= ring_log2_i[r];
@@ -125,11 +129,11 @@ module write_watch #(
   end
 
   // ---------------------------------------------------------------- placements
-  grant_t           grants [GRANTS];
-  grant_t           next;
+  grant_t grants[GRANTS];
+  grant_t next;
   logic [GRANT_W:0] grant_in_q, grant_out_q;
-  logic [15:0]      written_q;            // bytes of the first one
-  logic             granted, is_next, is_last;
+  logic [15:0] written_q;  // bytes of the first one
+  logic granted, is_next, is_last;
 
   assign granted = grant_in_q != grant_out_q;
   assign next    = grants[grant_out_q[GRANT_W-1:0]];
@@ -165,13 +169,20 @@ module write_watch #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else begin
-      data_after_address: assert (!beat || !no_burst || aw_new);
-      strobes_without_gap: assert (!beat || !gap);
-      legal_write: assert (!any || is_next || in_ring != '0)
-      else $error("write_watch: %0d bytes at %h are of no ring, and not the next of a placement (%0d bytes left at %h)", count,
-                  from, granted ? next.bytes - written_q : 16'd0, next.addr + 64'(written_q));
-      nothing_left: assert (!idle_i || !core_rst_ni || !granted);
-      room: assert (32'(bursts_open) < BURSTS && 32'(grants_open) < GRANTS);
+      data_after_address : assert (!beat || !no_burst || aw_new);
+      strobes_without_gap : assert (!beat || !gap);
+      legal_write :
+      assert (!any || is_next || in_ring != '0)
+      else
+        $error(
+            "write_watch: %0d bytes at %h are of no ring, and not the next of a placement (%0d bytes left at %h)",
+            count,
+            from,
+            granted ? next.bytes - written_q : 16'd0,
+            next.addr + 64'(written_q)
+        );
+      nothing_left : assert (!idle_i || !core_rst_ni || !granted);
+      room : assert (32'(bursts_open) < BURSTS && 32'(grants_open) < GRANTS);
     end
   end
 

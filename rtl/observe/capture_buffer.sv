@@ -14,45 +14,45 @@ module capture_buffer
   parameter int unsigned BUFFER_BYTES = 32768,
   parameter int unsigned FRAMES       = 64
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic [63:0]         time_i,
+  input logic        clk_i,
+  input logic        rst_ni,
+  input logic [63:0] time_i,
 
-  input  logic                enable_i,
-  input  logic [15:0]         snap_i,
+  input logic        enable_i,
+  input logic [15:0] snap_i,
 
-  input  logic                beat_valid_i,
-  input  logic                beat_last_i,
-  input  logic                beat_bad_i,     // with the last beat
-  input  logic [DATA_W-1:0]   beat_data_i,
-  input  logic [DATA_W/8-1:0] beat_keep_i,
+  input logic                beat_valid_i,
+  input logic                beat_last_i,
+  input logic                beat_bad_i,    // with the last beat
+  input logic [  DATA_W-1:0] beat_data_i,
+  input logic [DATA_W/8-1:0] beat_keep_i,
 
-  output logic                frame_valid_o,
-  input  logic                frame_ready_i,
-  output capture_frame_t      frame_o,
-  input  logic                rd_valid_i,
-  input  logic [15:0]         rd_pos_i,
-  output logic [DATA_W-1:0]   rd_data_o,
-  input  logic                free_valid_i,
-  input  logic [15:0]         free_stop_i,
+  output logic                        frame_valid_o,
+  input  logic                        frame_ready_i,
+  output capture_frame_t              frame_o,
+  input  logic                        rd_valid_i,
+  input  logic           [      15:0] rd_pos_i,
+  output logic           [DATA_W-1:0] rd_data_o,
+  input  logic                        free_valid_i,
+  input  logic           [      15:0] free_stop_i,
 
-  output logic                lost_o,         // pulse: a frame was left out
-  output logic                idle_o          // no beat on its way into the memory
+  output logic lost_o,  // pulse: a frame was left out
+  output logic idle_o   // no beat on its way into the memory
 );
 
-  localparam int unsigned LANES   = DATA_W / 8;
+  localparam int unsigned LANES = DATA_W / 8;
   localparam int unsigned COUNT_W = $clog2(LANES) + 1;
-  localparam int unsigned DEPTH   = BUFFER_BYTES / LANES;
-  localparam int unsigned ADDR_W  = $clog2(DEPTH);
-  localparam int unsigned POS_W   = ADDR_W + 1;
+  localparam int unsigned DEPTH = BUFFER_BYTES / LANES;
+  localparam int unsigned ADDR_W = $clog2(DEPTH);
+  localparam int unsigned POS_W = ADDR_W + 1;
 
   // ---------------------------------------------------------------- the beat as it came
-  logic              inside_q, taking_q, taking;
-  logic              valid_q, first_q, last_q, bad_q;
+  logic inside_q, taking_q, taking;
+  logic valid_q, first_q, last_q, bad_q;
   logic [DATA_W-1:0] data_q;
   logic [COUNT_W-1:0] count, count_q;
-  logic [15:0]       snap_q;
-  logic [63:0]       clock_q;
+  logic [15:0] snap_q;
+  logic [63:0] clock_q;
 
   assign taking = inside_q ? taking_q : enable_i;
 
@@ -63,7 +63,7 @@ module capture_buffer
     if (beat_valid_i && beat_last_i) begin
       count = '0;
       for (int unsigned i = 0; i < LANES; i++) begin
-        if (beat_keep_i[i] && (i == LANES - 1 || !beat_keep_i[(i + 1) % LANES])) count |= COUNT_W'(i + 1);
+        if (beat_keep_i[i] && (i == LANES - 1 || !beat_keep_i[(i+1)%LANES])) count |= COUNT_W'(i + 1);
       end
     end
   end
@@ -94,15 +94,15 @@ module capture_buffer
   end
 
   // ---------------------------------------------------------------- into the memory
-  logic [POS_W-1:0]   wr_q, start_q, free_q, wr_next;
-  logic               gone_q, gone;          // a beat of this frame found no room
-  logic [15:0]        seen_q, seen, length;  // bytes before this beat; with it
-  logic [15:0]        left_q, left;          // of those that are wanted, this beat and all behind it
-  logic [16:0]        sum;
-  logic               more, more_q, full_q;  // the next beat of this frame is wanted; there may be no room
-  logic               wanted, write, queue_ready, keep;
-  logic [31:0]        lost_q;
-  capture_frame_t     frame;
+  logic [POS_W-1:0] wr_q, start_q, free_q, wr_next;
+  logic gone_q, gone;  // a beat of this frame found no room
+  logic [15:0] seen_q, seen, length;  // bytes before this beat; with it
+  logic [15:0] left_q, left;  // of those that are wanted, this beat and all behind it
+  logic [16:0] sum;
+  logic more, more_q, full_q;  // the next beat of this frame is wanted; there may be no room
+  logic wanted, write, queue_ready, keep;
+  logic           [31:0] lost_q;
+  capture_frame_t        frame;
 
   assign seen    = first_q ? '0 : seen_q;
   assign sum     = 17'(seen) + 17'(count_q);
@@ -152,16 +152,31 @@ module capture_buffer
     end
   end
 
-  ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH)) u_ram (
+  ram_1r1w #(
+    .WIDTH(DATA_W),
+    .DEPTH(DEPTH)
+  ) u_ram (
     .clk_i,
-    .we_i(write),      .waddr_i(wr_q[ADDR_W-1:0]),     .wdata_i(data_q),
-    .re_i(rd_valid_i), .raddr_i(rd_pos_i[ADDR_W-1:0]), .rdata_o(rd_data_o)
+    .we_i   (write),
+    .waddr_i(wr_q[ADDR_W-1:0]),
+    .wdata_i(data_q),
+    .re_i   (rd_valid_i),
+    .raddr_i(rd_pos_i[ADDR_W-1:0]),
+    .rdata_o(rd_data_o)
   );
 
-  fifo_sync #(.WIDTH($bits(capture_frame_t)), .DEPTH(FRAMES)) u_frames (
-    .clk_i, .rst_ni,
-    .wr_valid_i(keep),          .wr_ready_o(queue_ready),   .wr_data_i(frame),
-    .rd_valid_o(frame_valid_o), .rd_ready_i(frame_ready_i), .rd_data_o(frame_o),
+  fifo_sync #(
+    .WIDTH($bits(capture_frame_t)),
+    .DEPTH(FRAMES)
+  ) u_frames (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(keep),
+    .wr_ready_o(queue_ready),
+    .wr_data_i (frame),
+    .rd_valid_o(frame_valid_o),
+    .rd_ready_i(frame_ready_i),
+    .rd_data_o (frame_o),
     .count_o   ()
   );
 
@@ -179,9 +194,9 @@ module capture_buffer
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      left_told: assert (valid_q -> more == (length < snap_q));
-      room: assert (wr_q - free_q <= POS_W'(DEPTH));
-      beats_fit: assert (keep -> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
+      left_told : assert (valid_q -> more == (length < snap_q));
+      room : assert (wr_q - free_q <= POS_W'(DEPTH));
+      beats_fit : assert (keep -> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
     end
   end
   // verilator lint_on SYNCASYNCNET

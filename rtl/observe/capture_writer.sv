@@ -15,70 +15,75 @@ module capture_writer
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned DATA_W      = 512,
-  parameter int unsigned PIECE       = 256,     // bytes
-  parameter int unsigned OUTSTANDING = 16,      // commands without a response
-  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W      = 512,
+  parameter  int unsigned PIECE       = 256,                    // bytes
+  parameter  int unsigned OUTSTANDING = 16,                     // commands without a response
+  localparam int unsigned COUNT_W     = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic                    clk_i,
-  input  logic                    rst_ni,
-  input  capture_cfg_t            cfg_i,
+  input logic         clk_i,
+  input logic         rst_ni,
+  input capture_cfg_t cfg_i,
 
   // The buffers: 0 receive, 1 transmit.
-  input  logic [1:0]              frame_valid_i,
-  output logic [1:0]              frame_ready_o,
-  input  capture_frame_t [1:0]    frame_i,
-  output logic [1:0]              rd_valid_o,
-  output logic [15:0]             rd_pos_o,
-  input  logic [1:0][DATA_W-1:0]  rd_data_i,    // a cycle later
-  output logic [1:0]              free_valid_o,
-  output logic [15:0]             free_stop_o,
+  input  logic           [ 1:0]             frame_valid_i,
+  output logic           [ 1:0]             frame_ready_o,
+  input  capture_frame_t [ 1:0]             frame_i,
+  output logic           [ 1:0]             rd_valid_o,
+  output logic           [15:0]             rd_pos_o,
+  input  logic           [ 1:0][DATA_W-1:0] rd_data_i,      // a cycle later
+  output logic           [ 1:0]             free_valid_o,
+  output logic           [15:0]             free_stop_o,
 
   // To dma_write: commands, and their beats.
-  output logic                    cmd_valid_o,
-  input  logic                    cmd_ready_i,
-  output logic [63:0]             cmd_addr_o,
-  output logic [15:0]             cmd_bytes_o,
-  output logic                    wr_valid_o,
-  input  logic                    wr_ready_i,
-  output logic [DATA_W-1:0]       wr_data_o,
-  output logic [COUNT_W-1:0]      wr_count_o,
-  output logic                    wr_last_o,
-  input  logic                    written_i,    // pulse: the response of the oldest command has come
+  output logic               cmd_valid_o,
+  input  logic               cmd_ready_i,
+  output logic [       63:0] cmd_addr_o,
+  output logic [       15:0] cmd_bytes_o,
+  output logic               wr_valid_o,
+  input  logic               wr_ready_i,
+  output logic [ DATA_W-1:0] wr_data_o,
+  output logic [COUNT_W-1:0] wr_count_o,
+  output logic               wr_last_o,
+  input  logic               written_i,    // pulse: the response of the oldest command has come
 
-  output logic [31:0]             tail_o,       // frames written
-  output logic [1:0]              taken_o,      // pulses: a frame is on its way to host memory
-  output logic                    idle_o        // nothing on its way, nothing that could be
+  output logic [31:0] tail_o,   // frames written
+  output logic [ 1:0] taken_o,  // pulses: a frame is on its way to host memory
+  output logic        idle_o    // nothing on its way, nothing that could be
 );
 
-  localparam int unsigned LANES        = DATA_W / 8;
-  localparam int unsigned HEADER       = 64;
+  localparam int unsigned LANES = DATA_W / 8;
+  localparam int unsigned HEADER = 64;
   localparam int unsigned HEADER_BEATS = HEADER / LANES;
-  localparam int unsigned PIECE_W      = $clog2(PIECE);
-  localparam int unsigned QUEUE        = 4;
+  localparam int unsigned PIECE_W = $clog2(PIECE);
+  localparam int unsigned QUEUE = 4;
 
   // ---------------------------------------------------------------- the next frame
-  typedef enum logic [1:0] {Idle, Choose, Wait, Send} state_e;
+  typedef enum logic [1:0] {
+    Idle,
+    Choose,
+    Wait,
+    Send
+  } state_e;
 
-  localparam int unsigned AHEAD = 5;            // cycles from the ring's state to what is known of it
+  localparam int unsigned AHEAD = 5;  // cycles from the ring's state to what is known of it
 
   state_e               state_q;
   capture_frame_t [1:0] waiting;
-  capture_frame_t       frame_q, chosen;
-  logic                 side_q, on, start, discard, finished;
-  logic [1:0]           valid_q;                // frames that were compared
-  logic [3:0]           below_q;                // by 16 bits of the clock: transmit's frame is older
-  logic [3:1]           equal_q;                // as old
-  logic                 older;
-  logic [AHEAD-1:0]     settling_q;             // after a reset of the ring
-  logic [31:0]          taken_q, inside_q;
-  logic                 room_q;
-  logic [29:0]          slot_offset_q;          // at most 2^16 slots of 2^14 bytes
-  logic [32:0]          slot_low_q;
-  logic [63:0]          slot_next_q, slot_q;
-  logic [63:16]         up_next_q, up_q;        // of the slot's address, one more: a carry of the lower half chooses
-  logic [15:0]          limit_q, captured, captured_q;
-  logic                 phase_q;
+  capture_frame_t frame_q, chosen;
+  logic side_q, on, start, discard, finished;
+  logic [      1:0] valid_q;  // frames that were compared
+  logic [      3:0] below_q;  // by 16 bits of the clock: transmit's frame is older
+  logic [      3:1] equal_q;  // as old
+  logic             older;
+  logic [AHEAD-1:0] settling_q;  // after a reset of the ring
+  logic [31:0] taken_q, inside_q;
+  logic        room_q;
+  logic [29:0] slot_offset_q;  // at most 2^16 slots of 2^14 bytes
+  logic [32:0] slot_low_q;
+  logic [63:0] slot_next_q, slot_q;
+  logic [63:16] up_next_q, up_q;  // of the slot's address, one more: a carry of the lower half chooses
+  logic [15:0] limit_q, captured, captured_q;
+  logic phase_q;
 
   assign waiting  = frame_i;
   assign chosen   = waiting[side_q];
@@ -149,11 +154,11 @@ module capture_writer
   end
 
   // ---------------------------------------------------------------- commands: pieces of the bytes, then the header
-  logic [15:0]        cmd_left_q, cmd_at_q, piece_room, cmd_bytes;
-  logic               cmd_done_q, cmd_first_q, cmd_header, cmd_short, track_ready, track_valid, track_header;
-  logic               piece_valid, piece_ready, piece_take;
-  logic [16:0]        cmd_low;
-  logic [63:0]        cmd_addr;
+  logic [15:0] cmd_left_q, cmd_at_q, piece_room, cmd_bytes;
+  logic cmd_done_q, cmd_first_q, cmd_header, cmd_short, track_ready, track_valid, track_header;
+  logic piece_valid, piece_ready, piece_take;
+  logic [16:0] cmd_low;
+  logic [63:0] cmd_addr;
 
   // The first piece begins behind the header, all others at multiples of PIECE.
   assign piece_room  = 16'(PIECE) - (cmd_first_q ? 16'(HEADER) : 16'd0);
@@ -187,17 +192,33 @@ module capture_writer
     end
   end
 
-  stream_slice #(.WIDTH(64 + 16)) u_commands (
-    .clk_i, .rst_ni,
-    .in_valid_i (piece_valid), .in_ready_o (piece_ready), .in_data_i ({cmd_addr, cmd_bytes}),
-    .out_valid_o(cmd_valid_o), .out_ready_i(cmd_ready_i), .out_data_o({cmd_addr_o, cmd_bytes_o}), .shown_o()
+  stream_slice #(
+    .WIDTH(64 + 16)
+  ) u_commands (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (piece_valid),
+    .in_ready_o (piece_ready),
+    .in_data_i  ({cmd_addr, cmd_bytes}),
+    .out_valid_o(cmd_valid_o),
+    .out_ready_i(cmd_ready_i),
+    .out_data_o ({cmd_addr_o, cmd_bytes_o}),
+    .shown_o    ()
   );
 
   // Responses: a frame is written when its header is.
-  fifo_sync #(.WIDTH(1), .DEPTH(OUTSTANDING)) u_track (
-    .clk_i, .rst_ni,
-    .wr_valid_i(piece_take), .wr_ready_o(track_ready), .wr_data_i(cmd_header),
-    .rd_valid_o(track_valid), .rd_ready_i(written_i), .rd_data_o(track_header),
+  fifo_sync #(
+    .WIDTH(1),
+    .DEPTH(OUTSTANDING)
+  ) u_track (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(piece_take),
+    .wr_ready_o(track_ready),
+    .wr_data_i (cmd_header),
+    .rd_valid_o(track_valid),
+    .rd_ready_i(written_i),
+    .rd_data_o (track_header),
     .count_o   ()
   );
 
@@ -214,16 +235,16 @@ module capture_writer
     logic [DATA_W-1:0]  data;
   } beat_t;
 
-  logic [15:0]          feed_left_q, feed_pos_q;
-  logic [PIECE_W-1:0]   feed_at_q;
-  logic [3:0]           header_beat_q, header_beat;
-  logic                 feed_done_q, issue, feed_header, feed_final, piece_ends;
-  logic                 read_q, read_header_q, read_last_q;
-  logic [COUNT_W-1:0]   read_count_q;
-  logic [$clog2(QUEUE+1)-1:0] queued;
-  capture_header_t      header;
-  logic [511:0]         header_bits;
-  beat_t                beat, out;
+  logic [15:0] feed_left_q, feed_pos_q;
+  logic [PIECE_W-1:0] feed_at_q;
+  logic [3:0] header_beat_q, header_beat;
+  logic feed_done_q, issue, feed_header, feed_final, piece_ends;
+  logic read_q, read_header_q, read_last_q;
+  logic            [        COUNT_W-1:0] read_count_q;
+  logic            [$clog2(QUEUE+1)-1:0] queued;
+  capture_header_t                       header;
+  logic            [              511:0] header_bits;
+  beat_t beat, out;
 
   assign feed_header = feed_left_q == '0;
   assign feed_final  = feed_left_q <= 16'(LANES);
@@ -287,17 +308,25 @@ module capture_writer
   assign beat.count  = read_count_q;
   assign beat.data   = read_header_q ? DATA_W'(header_bits >> (10'(header_beat) * 10'(DATA_W))) : rd_data_i[side_q];
 
-  fifo_sync #(.WIDTH($bits(beat_t)), .DEPTH(QUEUE)) u_beats (
-    .clk_i, .rst_ni,
-    .wr_valid_i(read_q),     .wr_ready_o(),           .wr_data_i(beat),
-    .rd_valid_o(wr_valid_o), .rd_ready_i(wr_ready_i), .rd_data_o(out),
+  fifo_sync #(
+    .WIDTH($bits(beat_t)),
+    .DEPTH(QUEUE)
+  ) u_beats (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(read_q),
+    .wr_ready_o(),
+    .wr_data_i (beat),
+    .rd_valid_o(wr_valid_o),
+    .rd_ready_i(wr_ready_i),
+    .rd_data_o (out),
     .count_o   (queued)
   );
 
-  assign wr_data_o  = out.data;
+  assign wr_data_o = out.data;
   assign wr_count_o = out.count;
-  assign wr_last_o  = out.last;
-  assign finished   = state_q == Send && cmd_done_q && feed_done_q && !read_q;
+  assign wr_last_o = out.last;
+  assign finished = state_q == Send && cmd_done_q && feed_done_q && !read_q;
   assign idle_o     = ((state_q == Idle && frame_valid_i == '0) || (state_q == Wait && on && !start && settling_q == '0)) &&
                       !cmd_valid_o && !wr_valid_o && !track_valid && !cfg_i.reset;
 
@@ -316,12 +345,12 @@ module capture_writer
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      room_for_beat: assert (read_q -> 32'(queued) < QUEUE);
-      inside_slot: assert (piece_valid -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes) <= 32'd1 << cfg_i.slot_log2[3:0]);
-      right_address: assert (piece_valid -> cmd_addr == slot_q + (cmd_header ? '0 : 64'(cmd_at_q)));
-      there_is_room: assert (start -> (taken_q - cfg_i.head) >> cfg_i.count_log2[4:0] == '0);
-      in_its_slot: assert (start -> slot_next_q == cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]));
-      response_expected: assert (written_i -> track_valid);
+      room_for_beat : assert (read_q -> 32'(queued) < QUEUE);
+      inside_slot : assert (piece_valid -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes) <= 32'd1 << cfg_i.slot_log2[3:0]);
+      right_address : assert (piece_valid -> cmd_addr == slot_q + (cmd_header ? '0 : 64'(cmd_at_q)));
+      there_is_room : assert (start -> (taken_q - cfg_i.head) >> cfg_i.count_log2[4:0] == '0);
+      in_its_slot : assert (start -> slot_next_q == cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]));
+      response_expected : assert (written_i -> track_valid);
     end
   end
   // verilator lint_on SYNCASYNCNET

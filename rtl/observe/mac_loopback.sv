@@ -11,51 +11,55 @@
 module mac_loopback #(
   parameter int unsigned DATA_W = 512
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                enable_i,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic enable_i,
 
   // The transmit path.
-  input  logic [DATA_W-1:0]   tx_tdata_i,
+  input  logic [  DATA_W-1:0] tx_tdata_i,
   input  logic [DATA_W/8-1:0] tx_tkeep_i,
   input  logic                tx_tlast_i,
   input  logic                tx_tvalid_i,
   output logic                tx_tready_o,
 
   // The receive path, always ready.
-  output logic [DATA_W-1:0]   rx_tdata_o,
+  output logic [  DATA_W-1:0] rx_tdata_o,
   output logic [DATA_W/8-1:0] rx_tkeep_o,
   output logic                rx_tlast_o,
   output logic                rx_tuser_o,
   output logic                rx_tvalid_o,
 
   // The MAC.
-  output logic [DATA_W-1:0]   mac_tx_tdata,
+  output logic [  DATA_W-1:0] mac_tx_tdata,
   output logic [DATA_W/8-1:0] mac_tx_tkeep,
   output logic                mac_tx_tlast,
   output logic                mac_tx_tvalid,
   input  logic                mac_tx_tready,
-  input  logic [DATA_W-1:0]   mac_rx_tdata,
+  input  logic [  DATA_W-1:0] mac_rx_tdata,
   input  logic [DATA_W/8-1:0] mac_rx_tkeep,
   input  logic                mac_rx_tlast,
   input  logic                mac_rx_tuser,
   input  logic                mac_rx_tvalid,
   output logic                mac_rx_tready,
 
-  output logic                looped_o,         // transmit goes to receive
-  output logic                ignored_o,        // pulse: a frame from the MAC was ignored
-  output logic                idle_o            // no switch under way, no frame half through
+  output logic looped_o,   // transmit goes to receive
+  output logic ignored_o,  // pulse: a frame from the MAC was ignored
+  output logic idle_o      // no switch under way, no frame half through
 );
 
   // Where transmit goes. `Between`: nowhere, until the other direction is between two frames as well.
-  typedef enum logic [1:0] {Wire, Between, Loop} to_e;
+  typedef enum logic [1:0] {
+    Wire,
+    Between,
+    Loop
+  } to_e;
 
-  to_e  to_q, to_d;
-  logic tx_inside_q, tx_clear;       // transmit is inside a frame; no beat of a frame is under way or offered
-  logic rx_inside_q, rx_taking_q;    // the MAC is inside a frame; receive gets it
+  to_e to_q, to_d;
+  logic tx_inside_q, tx_clear;  // transmit is inside a frame; no beat of a frame is under way or offered
+  logic rx_inside_q, rx_taking_q;  // the MAC is inside a frame; receive gets it
   logic rx_open, rx_taking, rx_clear;
 
-  assign tx_clear = tx_tvalid_i ? tx_tready_o && tx_tlast_i : !tx_inside_q;
+  assign tx_clear  = tx_tvalid_i ? tx_tready_o && tx_tlast_i : !tx_inside_q;
 
   // A frame from the MAC belongs to receive, or not, from its first beat on.
   assign rx_open   = to_q == Wire && !enable_i;
@@ -67,7 +71,7 @@ module mac_loopback #(
     unique case (to_q)
       Wire:    if (enable_i && tx_clear) to_d = Between;
       Between: if (!enable_i) to_d = Wire;
-               else if (rx_clear) to_d = Loop;
+ else if (rx_clear) to_d = Loop;
       Loop:    if (!enable_i && tx_clear) to_d = Between;
       default: to_d = Wire;
     endcase
@@ -102,27 +106,27 @@ module mac_loopback #(
   assign rx_tvalid_o   = looped_o ? tx_tvalid_i : mac_rx_tvalid && rx_taking;
   assign mac_rx_tready = 1'b1;
 
-  assign looped_o  = to_q == Loop;
-  assign ignored_o = mac_rx_tvalid && mac_rx_tlast && !rx_taking;
-  assign idle_o    = to_q == (enable_i ? Loop : Wire) && !tx_inside_q && !(rx_inside_q && rx_taking_q);
+  assign looped_o      = to_q == Loop;
+  assign ignored_o     = mac_rx_tvalid && mac_rx_tlast && !rx_taking;
+  assign idle_o        = to_q == (enable_i ? Loop : Wire) && !tx_inside_q && !(rx_inside_q && rx_taking_q);
 
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
-      .WIDTH(1)
+    .WIDTH(1)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(mac_tx_tvalid),
-      .ready_i(mac_tx_tready),
-      .data_i(mac_tx_tlast)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(mac_tx_tvalid),
+    .ready_i(mac_tx_tready),
+    .data_i (mac_tx_tlast)
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      one_source: assert (!(looped_o && mac_rx_tvalid && rx_taking));
-      whole_frames: assert (to_q == Between -> !tx_inside_q);
+      one_source : assert (!(looped_o && mac_rx_tvalid && rx_taking));
+      whole_frames : assert (to_q == Between -> !tx_inside_q);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -12,35 +12,35 @@
 //                    └─► [kept] ─┘
 
 module fifo_sync #(
-  parameter int unsigned WIDTH = 32,
-  parameter int unsigned DEPTH = 16,
-  parameter int unsigned LUT_RAM_DEPTH = 64,      // deeper ones are in block RAM
-  parameter bit          HEAD = 1'b0,
-  parameter bit          STEADY = 1'b0,
-  localparam int unsigned COUNT_W = $clog2(DEPTH + 1)
+  parameter  int unsigned WIDTH         = 32,
+  parameter  int unsigned DEPTH         = 16,
+  parameter  int unsigned LUT_RAM_DEPTH = 64,                // deeper ones are in block RAM
+  parameter  bit          HEAD          = 1'b0,
+  parameter  bit          STEADY        = 1'b0,
+  localparam int unsigned COUNT_W       = $clog2(DEPTH + 1)
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic               wr_valid_i,
-  output logic               wr_ready_o,
-  input  logic [WIDTH-1:0]   wr_data_i,
+  input  logic             wr_valid_i,
+  output logic             wr_ready_o,
+  input  logic [WIDTH-1:0] wr_data_i,
 
-  output logic               rd_valid_o,
-  input  logic               rd_ready_i,
-  output logic [WIDTH-1:0]   rd_data_o,
+  output logic             rd_valid_o,
+  input  logic             rd_ready_i,
+  output logic [WIDTH-1:0] rd_data_o,
 
-  output logic [COUNT_W-1:0] count_o     // words inside, the one at the output included
+  output logic [COUNT_W-1:0] count_o  // words inside, the one at the output included
 );
 
   localparam int unsigned ADDR_W = $clog2(DEPTH);
   localparam logic [ADDR_W-1:0] LAST = ADDR_W'(DEPTH - 1);
 
-  logic [ADDR_W-1:0]  wr_ptr_q, rd_ptr_q;
+  logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
   logic [COUNT_W-1:0] count_q;
   logic               full_q;
-  logic               push, pop, store, fetch;    // store, fetch: of the memory
-  logic [COUNT_W-1:0] more, less;                 // words, when one comes and when one goes: which of them, if any, is known late
+  logic push, pop, store, fetch;  // store, fetch: of the memory
+  logic [COUNT_W-1:0] more, less;  // words, when one comes and when one goes: which of them, if any, is known late
 
   assign push       = wr_valid_i && wr_ready_o;
   assign pop        = rd_valid_o && rd_ready_i;
@@ -66,9 +66,9 @@ module fifo_sync #(
   end
 
   if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram
-    logic [WIDTH-1:0] mem [DEPTH];
-    logic             any_q;     // count_q != 0
-    logic             past;      // the word goes past the memory
+    logic [WIDTH-1:0] mem                                    [DEPTH];
+    logic             any_q;  // count_q != 0
+    logic             past;  // the word goes past the memory
 
     // `wr_valid_i`, which may be late, makes it count.
     always_ff @(posedge clk_i) begin
@@ -106,9 +106,9 @@ module fifo_sync #(
   end else begin : gen_block_ram
     // Words in the memory that are not yet in its output register.
     logic [COUNT_W-1:0] stored_q;
-    logic               any_stored_q;     // stored_q != 0
+    logic               any_stored_q;  // stored_q != 0
     logic               head_valid_q;
-    logic [WIDTH-1:0]   word;
+    logic [  WIDTH-1:0] word;
 
     assign store      = push;
     assign fetch      = any_stored_q && (!head_valid_q || rd_ready_i);
@@ -135,7 +135,7 @@ module fifo_sync #(
       .UNSEEN(1'b1)
     ) u_ram (
       .clk_i,
-      .we_i   (1'b1),          // `push` makes it count; where the queue is full this is the place of the word at the head
+      .we_i   (1'b1),             // `push` makes it count; where the queue is full this is the place of the word at the head
       .waddr_i(wr_ptr_q),
       .wdata_i(wr_data_i),
       .re_i   (STEADY || fetch),
@@ -144,7 +144,7 @@ module fifo_sync #(
     );
 
     if (STEADY) begin : gen_steady
-      logic             kept_q;       // the head is in `kept_word_q`
+      logic             kept_q;  // the head is in `kept_word_q`
       logic [WIDTH-1:0] kept_word_q;
 
       always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -167,41 +167,41 @@ module fifo_sync #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       // verilator lint_off CMPCONST
-      count_in_range: assert (count_q <= COUNT_W'(DEPTH));
+      count_in_range : assert (count_q <= COUNT_W'(DEPTH));
       // verilator lint_on CMPCONST
-      full_is_full: assert (full_q == (count_q == COUNT_W'(DEPTH)));
+      full_is_full : assert (full_q == (count_q == COUNT_W'(DEPTH)));
     end
   end
   if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram_check
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        any_is_any: assert (gen_lut_ram.any_q == (count_q != '0));
+        any_is_any : assert (gen_lut_ram.any_q == (count_q != '0));
       end
     end
     if (HEAD) begin : gen_head_check
       always_ff @(posedge clk_i) begin
         if (rst_ni) begin
-          more_is_more: assert (gen_lut_ram.gen_head.more_q == (count_q > COUNT_W'(1)));
+          more_is_more : assert (gen_lut_ram.gen_head.more_q == (count_q > COUNT_W'(1)));
         end
       end
     end
   end else begin : gen_block_ram_check
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        any_is_any: assert (gen_block_ram.any_stored_q == (gen_block_ram.stored_q != '0));
-        full_has_head: assert (full_q -> gen_block_ram.head_valid_q);
+        any_is_any : assert (gen_block_ram.any_stored_q == (gen_block_ram.stored_q != '0));
+        full_has_head : assert (full_q -> gen_block_ram.head_valid_q);
       end
     end
   end
   stream_rules #(
-      .WIDTH(WIDTH)
+    .WIDTH(WIDTH)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(rd_valid_o),
-      .ready_i(rd_ready_i),
-      .data_i(rd_data_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(rd_valid_o),
+    .ready_i(rd_ready_i),
+    .data_i (rd_data_o)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

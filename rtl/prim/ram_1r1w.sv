@@ -6,23 +6,23 @@
 // multiplexer behind it. With UNSEEN the user never looks at such a word, and both are left out; in simulation it is wrong then.
 
 module ram_1r1w #(
-  parameter int unsigned WIDTH = 32,
-  parameter int unsigned DEPTH = 512,
-  parameter bit          UNSEEN = 1'b0,
+  parameter  int unsigned WIDTH  = 32,
+  parameter  int unsigned DEPTH  = 512,
+  parameter  bit          UNSEEN = 1'b0,
   localparam int unsigned ADDR_W = DEPTH > 1 ? $clog2(DEPTH) : 1
 ) (
-  input  logic              clk_i,
+  input logic clk_i,
 
-  input  logic              we_i,
-  input  logic [ADDR_W-1:0] waddr_i,
-  input  logic [WIDTH-1:0]  wdata_i,
+  input logic              we_i,
+  input logic [ADDR_W-1:0] waddr_i,
+  input logic [ WIDTH-1:0] wdata_i,
 
   input  logic              re_i,
   input  logic [ADDR_W-1:0] raddr_i,
-  output logic [WIDTH-1:0]  rdata_o
+  output logic [ WIDTH-1:0] rdata_o
 );
 
-  (* ram_style = "block", no_rw_check = UNSEEN *) logic [WIDTH-1:0] mem [DEPTH];
+  (* ram_style = "block", no_rw_check = UNSEEN *) logic [WIDTH-1:0] mem[DEPTH];
 
   always_ff @(posedge clk_i) begin
     if (we_i) mem[waddr_i] <= wdata_i;
@@ -44,8 +44,8 @@ module ram_1r1w #(
     logic begun_q = 1'b0;
     always_ff @(posedge clk_i) begin
       begun_q <= 1'b1;
-      write_in_range: assert (begun_q && we_i -> 32'(waddr_i) < DEPTH);
-      read_in_range: assert (begun_q && re_i -> 32'(raddr_i) < DEPTH);
+      write_in_range : assert (begun_q && we_i -> 32'(waddr_i) < DEPTH);
+      read_in_range : assert (begun_q && re_i -> 32'(raddr_i) < DEPTH);
     end
   end
 `endif

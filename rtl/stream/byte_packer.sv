@@ -6,35 +6,35 @@
 // piece spills into another beat. A piece never has zero bytes. Bytes behind `out_count_o` are not defined.
 
 module byte_packer #(
-  parameter int unsigned DATA_W = 512,
+  parameter  int unsigned DATA_W  = 512,
   localparam int unsigned BYTES   = DATA_W / 8,
   localparam int unsigned FILL_W  = $clog2(BYTES),
   localparam int unsigned COUNT_W = FILL_W + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic               in_valid_i,
   output logic               in_ready_o,
-  input  logic [DATA_W-1:0]  in_data_i,
+  input  logic [ DATA_W-1:0] in_data_i,
   input  logic [COUNT_W-1:0] in_count_i,
   input  logic               in_last_i,
 
   output logic               out_valid_o,
   input  logic               out_ready_i,
-  output logic [DATA_W-1:0]  out_data_o,
+  output logic [ DATA_W-1:0] out_data_o,
   output logic [COUNT_W-1:0] out_count_o,
   output logic               out_last_o
 );
 
   // ---------------------------------------------------------------- rotate
-  logic [FILL_W-1:0]   fill_q;           // bytes of the packet that do not fill a beat yet
-  logic [COUNT_W-1:0]  sum;              // at most 2 * BYTES - 1
-  logic [DATA_W-1:0]   rotated;
-  logic                r_valid_q, r_last_q, r_take;
-  logic [DATA_W-1:0]   r_data_q;
-  logic [FILL_W-1:0]   r_fill_q;
-  logic [COUNT_W-1:0]  r_sum_q;
+  logic [ FILL_W-1:0] fill_q;  // bytes of the packet that do not fill a beat yet
+  logic [COUNT_W-1:0] sum;  // at most 2 * BYTES - 1
+  logic [ DATA_W-1:0] rotated;
+  logic r_valid_q, r_last_q, r_take;
+  logic [ DATA_W-1:0] r_data_q;
+  logic [ FILL_W-1:0] r_fill_q;
+  logic [COUNT_W-1:0] r_sum_q;
 
   assign sum        = COUNT_W'(fill_q) + in_count_i;
   assign in_ready_o = !r_valid_q || r_take;
@@ -66,10 +66,10 @@ module byte_packer #(
   end
 
   // ---------------------------------------------------------------- merge
-  logic               full, spill, flush_q, o_free, o_load;
-  logic [DATA_W-1:0]  merged, rest_q;
-  logic               o_valid_q, o_last_q;
-  logic [DATA_W-1:0]  o_data_q;
+  logic full, spill, flush_q, o_free, o_load;
+  logic [DATA_W-1:0] merged, rest_q;
+  logic o_valid_q, o_last_q;
+  logic [DATA_W-1:0] o_data_q;
   logic [COUNT_W-1:0] o_count_q, flush_count_q;
 
   assign full   = r_sum_q >= COUNT_W'(BYTES);
@@ -117,19 +117,19 @@ module byte_packer #(
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      piece_size: assert (in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES));
-      beats_full: assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
+      piece_size : assert (in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES));
+      beats_full : assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
     end
   end
   stream_rules #(
-      .WIDTH($bits(out_data_o))
+    .WIDTH($bits(out_data_o))
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(out_valid_o),
-      .ready_i(out_ready_i),
-      .data_i(out_data_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(out_valid_o),
+    .ready_i(out_ready_i),
+    .data_i (out_data_o)
   );
 `endif
 

@@ -4,28 +4,28 @@
 // taken: `valid_o` and `room_o` come from registers. DEPTH words cover the way from a request to here.
 
 module read_ahead #(
-  parameter int unsigned WIDTH = 32,
-  parameter int unsigned DEPTH = 4,      // a power of two
+  parameter  int unsigned WIDTH = 32,
+  parameter  int unsigned DEPTH = 4,                 // a power of two
   localparam int unsigned PTR_W = $clog2(DEPTH) + 1
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             clear_i,      // forgets what is inside or on its way, and what is granted in this cycle
+  input logic clk_i,
+  input logic rst_ni,
+  input logic clear_i, // forgets what is inside or on its way, and what is granted in this cycle
 
-  output logic             room_o,       // one more may be asked for
+  output logic             room_o,   // one more may be asked for
   input  logic             grant_i,
-  input  logic [WIDTH-1:0] data_i,       // in the cycle behind grant_i
+  input  logic [WIDTH-1:0] data_i,   // in the cycle behind grant_i
 
   output logic             valid_o,
-  input  logic             take_i,       // only with valid_o
+  input  logic             take_i,   // only with valid_o
   output logic [WIDTH-1:0] data_o,
-  output logic             idle_o        // nothing is inside or on its way
+  output logic             idle_o    // nothing is inside or on its way
 );
 
-  logic [WIDTH-1:0] buffer [DEPTH];
+  logic [WIDTH-1:0] buffer[DEPTH];
   logic [PTR_W-1:0] wr_q, rd_q;
-  logic [PTR_W-1:0] asked_q;             // words inside or on their way
-  logic             pending_q, some_q;   // one comes in this cycle; there is one inside
+  logic [PTR_W-1:0] asked_q;  // words inside or on their way
+  logic pending_q, some_q;  // one comes in this cycle; there is one inside
 
   assign room_o  = asked_q != PTR_W'(DEPTH);
   assign valid_o = some_q;
@@ -50,7 +50,7 @@ module read_ahead #(
       some_q    <= pending_q || (some_q && !(take_i && wr_q == rd_q + 1'b1));
       if (pending_q) wr_q <= wr_q + 1'b1;
       if (take_i) rd_q <= rd_q + 1'b1;
-      asked_q   <= asked_q + PTR_W'(grant_i) - PTR_W'(take_i);
+      asked_q <= asked_q + PTR_W'(grant_i) - PTR_W'(take_i);
     end
   end
   always_ff @(posedge clk_i) begin
@@ -65,10 +65,10 @@ module read_ahead #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      granted_with_room: assert (grant_i -> room_o);
-      taken_if_there: assert (take_i -> valid_o);
-      told: assert (some_q == (wr_q != rd_q) && asked_q >= PTR_W'(pending_q) && asked_q <= PTR_W'(DEPTH) &&
-                    asked_q == wr_q - rd_q + PTR_W'(pending_q));
+      granted_with_room : assert (grant_i -> room_o);
+      taken_if_there : assert (take_i -> valid_o);
+      told :
+      assert (some_q == (wr_q != rd_q) && asked_q >= PTR_W'(pending_q) && asked_q <= PTR_W'(DEPTH) && asked_q == wr_q - rd_q + PTR_W'(pending_q));
     end
   end
   // verilator lint_on SYNCASYNCNET

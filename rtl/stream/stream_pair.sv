@@ -8,9 +8,9 @@
 module stream_pair #(
   parameter int unsigned WIDTH = 32
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             clear_i,      // forgets what is inside
+  input logic clk_i,
+  input logic rst_ni,
+  input logic clear_i, // forgets what is inside
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -21,7 +21,7 @@ module stream_pair #(
   output logic [WIDTH-1:0] out_data_o
 );
 
-  logic                  out_valid_q, spare_q, first_q;   // items in one place, in both; place of the older one
+  logic out_valid_q, spare_q, first_q;  // items in one place, in both; place of the older one
   logic [1:0][WIDTH-1:0] data_q;
 
   assign in_ready_o  = !spare_q;
@@ -41,7 +41,7 @@ module stream_pair #(
         out_valid_q <= in_valid_i || spare_q;
         spare_q     <= 1'b0;
       end else if (in_valid_i) begin
-        spare_q     <= 1'b1;
+        spare_q <= 1'b1;
       end
       first_q <= first_q ^ (out_valid_q && out_ready_i);
     end
@@ -59,18 +59,18 @@ module stream_pair #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      spare_behind_output: assert (spare_q -> out_valid_q);
+      spare_behind_output : assert (spare_q -> out_valid_q);
     end
   end
   stream_rules #(
-      .WIDTH(WIDTH)
+    .WIDTH(WIDTH)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(clear_i),
-      .valid_i(out_valid_o),
-      .ready_i(out_ready_i),
-      .data_i(out_data_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(clear_i),
+    .valid_i(out_valid_o),
+    .ready_i(out_ready_i),
+    .data_i (out_data_o)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

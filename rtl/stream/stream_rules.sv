@@ -2,16 +2,16 @@
 // stream is cleared. For simulation and proofs. A word is copied only while it has to wait, so watching costs little.
 
 module stream_rules #(
-    parameter int unsigned WIDTH = 32
+  parameter int unsigned WIDTH = 32
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic clear_i,
-    input logic valid_i,
-    input logic ready_i,
-    input logic [WIDTH-1:0] data_i
+  input logic             clk_i,
+  input logic             rst_ni,
+  input logic             clear_i,
+  input logic             valid_i,
+  input logic             ready_i,
+  input logic [WIDTH-1:0] data_i
 );
-  logic waits_q;
+  logic             waits_q;
   logic [WIDTH-1:0] data_q;
 
   // Watches the asynchronous reset as data.
@@ -20,13 +20,14 @@ module stream_rules #(
     waits_q <= rst_ni && valid_i && !ready_i && !clear_i;
     if (valid_i && !ready_i) data_q <= data_i;
     if (rst_ni && waits_q) begin
-      valid_stays: assert (valid_i);
-      data_stays: assert (data_i == data_q);
+      valid_stays : assert (valid_i);
+      data_stays : assert (data_i == data_q);
     end
   end
   // verilator lint_on SYNCASYNCNET
 
 `ifndef SYNTHESIS
-  stalled: cover property (@(posedge clk_i) rst_ni && valid_i && !ready_i);
+  stalled :
+  cover property (@(posedge clk_i) rst_ni && valid_i && !ready_i);
 `endif
 endmodule

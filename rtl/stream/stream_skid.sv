@@ -8,8 +8,8 @@
 module stream_skid #(
   parameter int unsigned WIDTH = 32
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -20,7 +20,7 @@ module stream_skid #(
   output logic [WIDTH-1:0] out_data_o
 );
 
-  logic             spare_q, ready_q;   // ready_q: !spare_q, for who does not choose the data by it
+  logic spare_q, ready_q;  // ready_q: !spare_q, for who does not choose the data by it
   logic [WIDTH-1:0] spare_data_q;
 
   assign in_ready_o  = ready_q;
@@ -47,18 +47,18 @@ module stream_skid #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      ready_told: assert (ready_q == !spare_q);
+      ready_told : assert (ready_q == !spare_q);
     end
   end
   stream_rules #(
-      .WIDTH(WIDTH)
+    .WIDTH(WIDTH)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(out_valid_o),
-      .ready_i(out_ready_i),
-      .data_i(out_data_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(out_valid_o),
+    .ready_i(out_ready_i),
+    .data_i (out_data_o)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -7,8 +7,8 @@
 module stream_slice #(
   parameter int unsigned WIDTH = 32
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -20,7 +20,7 @@ module stream_slice #(
   output logic             shown_o
 );
 
-  logic             out_valid_q, spare_q, free;
+  logic out_valid_q, spare_q, free;
   logic [WIDTH-1:0] out_data_q, spare_data_q;
 
   assign free        = !out_valid_q || out_ready_i;
@@ -37,7 +37,7 @@ module stream_slice #(
       out_valid_q <= in_valid_i || spare_q;
       spare_q     <= 1'b0;
     end else if (in_valid_i) begin
-      spare_q     <= 1'b1;
+      spare_q <= 1'b1;
     end
   end
 
@@ -52,18 +52,18 @@ module stream_slice #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      spare_behind_output: assert (spare_q -> out_valid_q);
+      spare_behind_output : assert (spare_q -> out_valid_q);
     end
   end
   stream_rules #(
-      .WIDTH(WIDTH)
+    .WIDTH(WIDTH)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(out_valid_o),
-      .ready_i(out_ready_i),
-      .data_i(out_data_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(out_valid_o),
+    .ready_i(out_ready_i),
+    .data_i (out_data_o)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -8,20 +8,20 @@ module table_request
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-    parameter int unsigned INDEX_W = 10  // of a table of 2**INDEX_W rows
+  parameter int unsigned INDEX_W = 10  // of a table of 2**INDEX_W rows
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic req_valid_i,
-    input table_req_t req_i,
-    input logic refuse_i,  // the table has a reason of its own, besides an index behind its last row
-    input logic take_i,
+  input logic       req_valid_i,
+  input table_req_t req_i,
+  input logic       refuse_i,     // the table has a reason of its own, besides an index behind its last row
+  input logic       take_i,
 
-    output logic seen_o,    // a request stands, and what follows is of it
-    output logic reads_o,   // it reads a row, or
-    output logic writes_o,  // it writes one, or neither: it is refused
-    output logic [INDEX_W-1:0] row_o
+  output logic               seen_o,    // a request stands, and what follows is of it
+  output logic               reads_o,   // it reads a row, or
+  output logic               writes_o,  // it writes one, or neither: it is refused
+  output logic [INDEX_W-1:0] row_o
 );
   logic good;
   assign good = req_i.index >> INDEX_W == '0 && !refuse_i;
@@ -48,17 +48,17 @@ module table_request
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
-    if (rst_ni && take_i) taken_when_seen: assert (req_valid_i && seen_o);
+    if (rst_ni && take_i) taken_when_seen : assert (req_valid_i && seen_o);
   end
   stream_rules #(
-      .WIDTH($bits(table_req_t))
+    .WIDTH($bits(table_req_t))
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(req_valid_i),
-      .ready_i(take_i),
-      .data_i(req_i)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(req_valid_i),
+    .ready_i(take_i),
+    .data_i (req_i)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -8,39 +8,39 @@
 module tx_digest
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W  = 512,
-  parameter int unsigned RESULTS = 16,
+  parameter  int unsigned DATA_W  = 512,
+  parameter  int unsigned RESULTS = 16,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  output logic               ready_o,
-  input  logic               beat_i,           // a beat passes
-  input  logic [DATA_W-1:0]  data_i,
-  input  logic [COUNT_W-1:0] count_i,
-  input  logic               last_i,
-  input  layout_t            layout_i,
+  output logic                  ready_o,
+  input  logic                  beat_i,   // a beat passes
+  input  logic    [ DATA_W-1:0] data_i,
+  input  logic    [COUNT_W-1:0] count_i,
+  input  logic                  last_i,
+  input  layout_t               layout_i,
 
-  output logic               sum_valid_o,
-  input  logic               sum_ready_i,
-  output logic [31:0]        sum_o,
-  output logic               crc_valid_o,
-  input  logic               crc_ready_i,
-  output logic [31:0]        crc_o
+  output logic        sum_valid_o,
+  input  logic        sum_ready_i,
+  output logic [31:0] sum_o,
+  output logic        crc_valid_o,
+  input  logic        crc_ready_i,
+  output logic [31:0] crc_o
 );
 
-  localparam int unsigned BYTES   = DATA_W / 8;
-  localparam int unsigned HALVES  = DATA_W / 16;
-  localparam int unsigned GROUPS  = HALVES / 4;             // of four words
-  localparam int unsigned TOTALS  = (GROUPS + 3) / 4;       // of four groups
-  localparam int unsigned OPEN_W  = $clog2(RESULTS + 1);
+  localparam int unsigned BYTES = DATA_W / 8;
+  localparam int unsigned HALVES = DATA_W / 16;
+  localparam int unsigned GROUPS = HALVES / 4;  // of four words
+  localparam int unsigned TOTALS = (GROUPS + 3) / 4;  // of four groups
+  localparam int unsigned OPEN_W = $clog2(RESULTS + 1);
 
   // ---------------------------------------------------------------- results not taken yet
   logic              first_q;
   logic [OPEN_W-1:0] open_q;
-  logic              full_q;                   // open_q == RESULTS
-  logic              open, close;
+  logic              full_q;  // open_q == RESULTS
+  logic open, close;
 
   assign open    = beat_i && first_q;
   assign close   = sum_valid_o && sum_ready_i;
@@ -64,10 +64,10 @@ module tx_digest
   end
 
   // ---------------------------------------------------------------- beats, masked
-  logic [13:0]        left_q, left;            // packet bytes from this beat on
-  logic [13:0]        covered;                 // of these, under the CRC
-  logic               b_valid_q, b_first_q, b_last_q, b_crc_q, b_crc_last_q;
-  logic [DATA_W-1:0]  masked, b_data_q;
+  logic [13:0] left_q, left;  // packet bytes from this beat on
+  logic [13:0] covered;  // of these, under the CRC
+  logic b_valid_q, b_first_q, b_last_q, b_crc_q, b_crc_last_q;
+  logic [DATA_W-1:0] masked, b_data_q;
   logic [COUNT_W-1:0] b_crc_count_q;
 
   assign left    = first_q ? layout_i.length : left_q;
@@ -95,7 +95,7 @@ module tx_digest
   end
 
   // ---------------------------------------------------------------- CRC
-  logic        crc_valid, crc_room;
+  logic crc_valid, crc_room;
   logic [31:0] crc;
 
   crc32c #(
@@ -129,10 +129,10 @@ module tx_digest
   );
 
   // ---------------------------------------------------------------- sum: groups of four words, of four groups, all beats
-  logic                    g_valid_q, g_first_q, g_last_q, t_valid_q, t_first_q, t_last_q, s_valid_q, sum_room;
+  logic g_valid_q, g_first_q, g_last_q, t_valid_q, t_first_q, t_last_q, s_valid_q, sum_room;
   logic [GROUPS-1:0][17:0] group_d, group_q;
   logic [TOTALS-1:0][19:0] total_d, total_q;
-  logic [31:0]             beat_sum, sum_q;
+  logic [31:0] beat_sum, sum_q;
 
   always_comb begin
     group_d  = '0;
@@ -188,10 +188,10 @@ module tx_digest
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      crc_has_room: assert (crc_valid -> crc_room);
-      sum_has_room: assert (s_valid_q -> sum_room);
-      full_is_full: assert (full_q == (open_q == OPEN_W'(RESULTS)));
-      length_right: assert (beat_i -> last_i == (left == 14'(count_i)));
+      crc_has_room : assert (crc_valid -> crc_room);
+      sum_has_room : assert (s_valid_q -> sum_room);
+      full_is_full : assert (full_q == (open_q == OPEN_W'(RESULTS)));
+      length_right : assert (beat_i -> last_i == (left == 14'(count_i)));
     end
   end
 `endif

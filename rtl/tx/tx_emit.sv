@@ -13,45 +13,45 @@ module tx_emit
 #(
   parameter int unsigned DATA_W = 512
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic                header_valid_i,
-  output logic                header_ready_o,
-  input  out_header_t         header_i,
-  input  logic                payload_valid_i,
-  output logic                payload_ready_o,
-  input  logic [DATA_W-1:0]   payload_data_i,
+  input  logic                     header_valid_i,
+  output logic                     header_ready_o,
+  input  out_header_t              header_i,
+  input  logic                     payload_valid_i,
+  output logic                     payload_ready_o,
+  input  logic        [DATA_W-1:0] payload_data_i,
 
-  output logic [DATA_W-1:0]   mac_tx_tdata,
+  output logic [  DATA_W-1:0] mac_tx_tdata,
   output logic [DATA_W/8-1:0] mac_tx_tkeep,
   output logic                mac_tx_tlast,
   output logic                mac_tx_tvalid,
   input  logic                mac_tx_tready,
 
-  output logic                replay_valid_o,  // data, keep and last as for the MAC
-  input  logic                replay_ready_i,
-  output replay_t             replay_about_o,
+  output logic    replay_valid_o,  // data, keep and last as for the MAC
+  input  logic    replay_ready_i,
+  output replay_t replay_about_o,
 
-  output logic                sent_replay_o,   // with sent_o: it was a replay
-  output logic                sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
-  output logic [15:0]         sent_bytes_o,
-  output logic                sent_fpdu_o,
-  output logic                sent_segment_o,  // its headers are ours; then
-  output logic [31:0]         sent_seq_o,      // its sequence number
-  output logic                stall_o
+  output logic        sent_replay_o,   // with sent_o: it was a replay
+  output logic        sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
+  output logic [15:0] sent_bytes_o,
+  output logic        sent_fpdu_o,
+  output logic        sent_segment_o,  // its headers are ours; then
+  output logic [31:0] sent_seq_o,      // its sequence number
+  output logic        stall_o
 );
 
-  localparam int unsigned BYTES        = DATA_W / 8;
-  localparam int unsigned LANE_W       = $clog2(BYTES);
+  localparam int unsigned BYTES = DATA_W / 8;
+  localparam int unsigned LANE_W = $clog2(BYTES);
   localparam int unsigned HEADER_BEATS = (HEADER_BYTES + BYTES - 1) / BYTES;
-  localparam int unsigned PADDED_W     = HEADER_BEATS * DATA_W;
-  localparam logic [14:0] BEAT_BYTES   = 15'(BYTES);
+  localparam int unsigned PADDED_W = HEADER_BEATS * DATA_W;
+  localparam logic [14:0] BEAT_BYTES = 15'(BYTES);
 
   // The next header, and the bytes of its frame.
-  logic        next_valid_q, next_take;
-  out_header_t next_q;
-  logic [14:0] next_bytes_q;
+  logic next_valid_q, next_take;
+  out_header_t        next_q;
+  logic        [14:0] next_bytes_q;
 
   assign header_ready_o = !next_valid_q || next_take;
 
@@ -68,19 +68,19 @@ module tx_emit
   end
 
   // ---------------------------------------------------------------- the frame under way, and what its next beat is
-  logic                head_valid_q, head_take;
-  out_header_t         head_q;
-  logic [14:0]         bytes_q, left_q;         // of the frame; from the next beat on
-  logic [14:0]         payload_left_q;
-  logic [2:0]          beat_q, beat_d;          // stops at the first beat behind the header
-  logic [2:0]          header_beats, next_header_beats;  // full ones
-  logic [LANE_W-1:0]   rest;                    // header bytes behind these
-  logic [BYTES-1:0]    in_rest_q, keep_q;
-  logic                in_header_q, edge_q;     // all of it is header; the header's last bytes are in it
-  logic                last_q, use_payload_q, need_payload_q;
+  logic head_valid_q, head_take;
+  out_header_t head_q;
+  logic [14:0] bytes_q, left_q;  // of the frame; from the next beat on
+  logic [14:0] payload_left_q;
+  logic [2:0] beat_q, beat_d;  // stops at the first beat behind the header
+  logic [2:0] header_beats, next_header_beats;  // full ones
+  logic [LANE_W-1:0] rest;  // header bytes behind these
+  logic [BYTES-1:0] in_rest_q, keep_q;
+  logic in_header_q, edge_q;  // all of it is header; the header's last bytes are in it
+  logic last_q, use_payload_q, need_payload_q;
   logic [PADDED_W-1:0] padded;
-  logic [DATA_W-1:0]   header_beat, rotated, merged, carry_q, carry;
-  logic                in_header_d, more_payload, have, free, load;
+  logic [DATA_W-1:0] header_beat, rotated, merged, carry_q, carry;
+  logic in_header_d, more_payload, have, free, load;
 
   assign header_beats      = 3'(head_q.header_bytes >> LANE_W);
   assign next_header_beats = 3'(next_q.header_bytes >> LANE_W);
@@ -89,11 +89,11 @@ module tx_emit
   assign in_header_d       = beat_d < header_beats;
   assign more_payload      = use_payload_q ? payload_left_q > BEAT_BYTES : payload_left_q != '0;
 
-  assign have            = head_valid_q && (payload_valid_i || !need_payload_q);
-  assign load            = have && free;
-  assign payload_ready_o = load && use_payload_q;
-  assign head_take       = load && last_q;
-  assign next_take       = !head_valid_q || head_take;
+  assign have              = head_valid_q && (payload_valid_i || !need_payload_q);
+  assign load              = have && free;
+  assign payload_ready_o   = load && use_payload_q;
+  assign head_take         = load && last_q;
+  assign next_take         = !head_valid_q || head_take;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) head_valid_q <= 1'b0;
@@ -118,11 +118,11 @@ module tx_emit
         keep_q[b]    <= 15'(b) < next_bytes_q;
       end
     end else if (load) begin
-      left_q         <= left_q - BEAT_BYTES;
-      last_q         <= left_q <= 15'(2 * BYTES);
-      beat_q         <= beat_d;
-      in_header_q    <= in_header_d;
-      edge_q         <= beat_d == header_beats;
+      left_q      <= left_q - BEAT_BYTES;
+      last_q      <= left_q <= 15'(2 * BYTES);
+      beat_q      <= beat_d;
+      in_header_q <= in_header_d;
+      edge_q      <= beat_d == header_beats;
       if (use_payload_q) payload_left_q <= payload_left_q > BEAT_BYTES ? payload_left_q - BEAT_BYTES : '0;
       use_payload_q  <= !in_header_d && more_payload;
       need_payload_q <= !in_header_d && more_payload;
@@ -136,9 +136,9 @@ module tx_emit
 
   // ---------------------------------------------------------------- data
   always_comb begin
-    padded = '0;
+    padded                     = '0;
     padded[8*HEADER_BYTES-1:0] = head_q.header;
-    header_beat = padded[DATA_W-1:0];
+    header_beat                = padded[DATA_W-1:0];
     for (int unsigned b = 1; b < HEADER_BEATS; b++) begin
       if (beat_q == 3'(b)) header_beat = padded[DATA_W*b+:DATA_W];
     end
@@ -163,17 +163,30 @@ module tx_emit
     replay_t     about;
   } sent_t;
 
-  sent_t   sent_in, sent;
-  logic    out_valid, out_ready;
+  sent_t sent_in, sent;
+  logic out_valid, out_ready;
 
-  assign sent_in = '{bytes: bytes_q, fpdu: head_q.fpdu, segment: head_q.header_bytes != '0, seq: head_q.seq, replay: head_q.replay,
-                    about: replay_t'(head_q.header[$bits(replay_t)-1:0])};
+  assign sent_in = '{
+          bytes: bytes_q,
+          fpdu: head_q.fpdu,
+          segment: head_q.header_bytes != '0,
+          seq: head_q.seq,
+          replay: head_q.replay,
+          about: replay_t'(head_q.header[$bits(replay_t)-1:0])
+      };
 
-  stream_slice #(.WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)) u_out (
-    .clk_i, .rst_ni,
-    .in_valid_i (have),          .in_ready_o (free),          .in_data_i ({sent_in, last_q, keep_q, merged}),
-    .out_valid_o(out_valid),     .out_ready_i(out_ready),
-    .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}), .shown_o()
+  stream_slice #(
+    .WIDTH($bits(sent_t) + 1 + DATA_W / 8 + DATA_W)
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (have),
+    .in_ready_o (free),
+    .in_data_i  ({sent_in, last_q, keep_q, merged}),
+    .out_valid_o(out_valid),
+    .out_ready_i(out_ready),
+    .out_data_o ({sent, mac_tx_tlast, mac_tx_tkeep, mac_tx_tdata}),
+    .shown_o    ()
   );
 
   assign mac_tx_tvalid  = out_valid && !sent.replay;
@@ -190,14 +203,14 @@ module tx_emit
 
 `ifndef SYNTHESIS
   stream_rules #(
-      .WIDTH($bits(mac_tx_tdata) + $bits(mac_tx_tkeep))
+    .WIDTH($bits(mac_tx_tdata) + $bits(mac_tx_tkeep))
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(mac_tx_tvalid),
-      .ready_i(mac_tx_tready),
-      .data_i({mac_tx_tdata, mac_tx_tkeep})
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(mac_tx_tvalid),
+    .ready_i(mac_tx_tready),
+    .data_i ({mac_tx_tdata, mac_tx_tkeep})
   );
   // A frame has no gap.
   logic inside_q;
@@ -205,13 +218,14 @@ module tx_emit
     if (!rst_ni) inside_q <= 1'b0;
     else if (out_valid) inside_q <= !(out_ready && mac_tx_tlast);
     if (rst_ni) begin
-      no_bubble: assert (inside_q -> out_valid);
-      even_header: assert (header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
+      no_bubble : assert (inside_q -> out_valid);
+      even_header : assert (header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
     end
   end
 
   for (genvar i = 0; i < DATA_W / 8; i++) begin : gen_point
-    ends: cover property (@(posedge clk_i) rst_ni && mac_tx_tvalid && mac_tx_tlast && mac_tx_tkeep == '1 >> (DATA_W / 8 - 1 - i));
+    ends :
+    cover property (@(posedge clk_i) rst_ni && mac_tx_tvalid && mac_tx_tlast && mac_tx_tkeep == '1 >> (DATA_W / 8 - 1 - i));
   end
 `endif
 

@@ -11,33 +11,33 @@ module tx_flow_table
 #(
   parameter int unsigned NUM_FLOWS = 1024
 ) (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic         tbl_req_valid_i,
-  output logic         tbl_req_ready_o,
-  input  table_req_t   tbl_req_i,
-  output logic         tbl_rsp_valid_o,
-  output table_rsp_t   tbl_rsp_o,
+  input  logic       tbl_req_valid_i,
+  output logic       tbl_req_ready_o,
+  input  table_req_t tbl_req_i,
+  output logic       tbl_rsp_valid_o,
+  output table_rsp_t tbl_rsp_o,
 
-  input  logic         lookup_valid_i,
-  output logic         lookup_ready_o,
-  input  logic [15:0]  lookup_flow_i,
-  output flow_tx_row_t lookup_row_o,
+  input  logic                lookup_valid_i,
+  output logic                lookup_ready_o,
+  input  logic         [15:0] lookup_flow_i,
+  output flow_tx_row_t        lookup_row_o,
 
-  output logic         idle_o
+  output logic idle_o
 );
 
   localparam int unsigned ROW_BITS = 256;
-  localparam int unsigned INDEX_W  = NUM_FLOWS > 1 ? $clog2(NUM_FLOWS) : 1;
+  localparam int unsigned INDEX_W = NUM_FLOWS > 1 ? $clog2(NUM_FLOWS) : 1;
 
   logic               cleared_q;
   logic [INDEX_W-1:0] clear_q;
-  logic               host_take, host_read, host_write;
-  logic               seen, reads, writes;  // of a request
+  logic host_take, host_read, host_write;
+  logic seen, reads, writes;  // of a request
   logic [INDEX_W-1:0] place;
-  logic               rsp_valid_q, refused_q, missing_q;
-  logic               we, re;
+  logic rsp_valid_q, refused_q, missing_q;
+  logic we, re;
   logic [INDEX_W-1:0] waddr, raddr;
   logic [ROW_BITS-1:0] wdata, rdata, row;
 
@@ -56,18 +56,18 @@ module tx_flow_table
     .row_o      (place)
   );
 
-  assign host_take  = seen && cleared_q;
-  assign host_read  = host_take && reads;
-  assign host_write = host_take && writes;
+  assign host_take       = seen && cleared_q;
+  assign host_read       = host_take && reads;
+  assign host_write      = host_take && writes;
 
   assign tbl_req_ready_o = host_take;
   assign lookup_ready_o  = cleared_q && !(seen && reads);
 
-  assign we    = host_write || !cleared_q;
-  assign waddr = cleared_q ? place : clear_q;
-  assign wdata = cleared_q ? tbl_req_i.row[ROW_BITS-1:0] : '0;
-  assign re    = host_read || (lookup_valid_i && lookup_ready_o);
-  assign raddr = host_read ? place : lookup_flow_i[INDEX_W-1:0];
+  assign we              = host_write || !cleared_q;
+  assign waddr           = cleared_q ? place : clear_q;
+  assign wdata           = cleared_q ? tbl_req_i.row[ROW_BITS-1:0] : '0;
+  assign re              = host_read || (lookup_valid_i && lookup_ready_o);
+  assign raddr           = host_read ? place : lookup_flow_i[INDEX_W-1:0];
 
   ram_1r1w #(
     .WIDTH(ROW_BITS),

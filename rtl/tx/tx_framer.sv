@@ -11,70 +11,94 @@ module tx_framer
   import weft_int_pkg::replay_t;
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
+  parameter  int unsigned DATA_W  = 512,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic                piece_valid_i,
-  output logic                piece_ready_o,
-  input  logic [DATA_W-1:0]   piece_data_i,
-  input  logic [COUNT_W-1:0]  piece_count_i,
-  input  logic                piece_last_i,
-  input  logic                layout_valid_i,
-  output logic                layout_ready_o,
-  input  layout_t             layout_i,
-  input  logic                frame_valid_i,
-  output logic                frame_ready_o,
-  input  frame_t              frame_i,
+  input  logic                  piece_valid_i,
+  output logic                  piece_ready_o,
+  input  logic    [ DATA_W-1:0] piece_data_i,
+  input  logic    [COUNT_W-1:0] piece_count_i,
+  input  logic                  piece_last_i,
+  input  logic                  layout_valid_i,
+  output logic                  layout_ready_o,
+  input  layout_t               layout_i,
+  input  logic                  frame_valid_i,
+  output logic                  frame_ready_o,
+  input  frame_t                frame_i,
 
-  output logic [DATA_W-1:0]   mac_tx_tdata,
+  output logic [  DATA_W-1:0] mac_tx_tdata,
   output logic [DATA_W/8-1:0] mac_tx_tkeep,
   output logic                mac_tx_tlast,
   output logic                mac_tx_tvalid,
   input  logic                mac_tx_tready,
 
-  output logic                replay_valid_o, // a replay's bytes: data, keep and last as for the MAC
-  input  logic                replay_ready_i,
-  output replay_t             replay_about_o,
+  output logic    replay_valid_o,  // a replay's bytes: data, keep and last as for the MAC
+  input  logic    replay_ready_i,
+  output replay_t replay_about_o,
 
-  output logic                sent_replay_o,  // with sent_o
-  output logic                drop_o,         // pulses, for the counters and the idle signal
-  output logic                sent_o,
-  output logic [15:0]         sent_bytes_o,
-  output logic                sent_fpdu_o,
-  output logic                sent_segment_o,
-  output logic [31:0]         sent_seq_o,
-  output logic                stall_o
+  output logic        sent_replay_o,   // with sent_o
+  output logic        drop_o,          // pulses, for the counters and the idle signal
+  output logic        sent_o,
+  output logic [15:0] sent_bytes_o,
+  output logic        sent_fpdu_o,
+  output logic        sent_segment_o,
+  output logic [31:0] sent_seq_o,
+  output logic        stall_o
 );
 
-  localparam int unsigned FRAMES = 16;        // frames between the gather and their headers
-  localparam int unsigned LATE   = 3;         // those that may come yet when `ready` goes low
+  localparam int unsigned FRAMES = 16;  // frames between the gather and their headers
+  localparam int unsigned LATE = 3;  // those that may come yet when `ready` goes low
 
-  logic                        layout_valid, layout_ready, layout_room, frame_valid, frame_ready, frame_room;
-  logic                        kept_valid, kept_ready;
-  layout_t                     layout, kept;
-  frame_t                      frame;
+  logic layout_valid, layout_ready, layout_room, frame_valid, frame_ready, frame_room;
+  logic kept_valid, kept_ready;
+  layout_t layout, kept;
+  frame_t frame;
   logic [$clog2(FRAMES+1)-1:0] layouts, frames;
 
-  fifo_sync #(.WIDTH($bits(layout_t)), .DEPTH(FRAMES)) u_layouts (
-    .clk_i, .rst_ni,
-    .wr_valid_i(layout_valid_i), .wr_ready_o(layout_room),  .wr_data_i(layout_i),
-    .rd_valid_o(kept_valid),     .rd_ready_i(kept_ready),   .rd_data_o(kept),
+  fifo_sync #(
+    .WIDTH($bits(layout_t)),
+    .DEPTH(FRAMES)
+  ) u_layouts (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(layout_valid_i),
+    .wr_ready_o(layout_room),
+    .wr_data_i (layout_i),
+    .rd_valid_o(kept_valid),
+    .rd_ready_i(kept_ready),
+    .rd_data_o (kept),
     .count_o   (layouts)
   );
 
-  stream_slice #(.WIDTH($bits(layout_t))) u_layout (
-    .clk_i, .rst_ni,
-    .in_valid_i (kept_valid),   .in_ready_o (kept_ready),   .in_data_i (kept),
-    .out_valid_o(layout_valid), .out_ready_i(layout_ready), .out_data_o(layout), .shown_o()
+  stream_slice #(
+    .WIDTH($bits(layout_t))
+  ) u_layout (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (kept_valid),
+    .in_ready_o (kept_ready),
+    .in_data_i  (kept),
+    .out_valid_o(layout_valid),
+    .out_ready_i(layout_ready),
+    .out_data_o (layout),
+    .shown_o    ()
   );
 
-  fifo_sync #(.WIDTH($bits(frame_t)), .DEPTH(FRAMES)) u_frames (
-    .clk_i, .rst_ni,
-    .wr_valid_i(frame_valid_i), .wr_ready_o(frame_room),  .wr_data_i(frame_i),
-    .rd_valid_o(frame_valid),   .rd_ready_i(frame_ready), .rd_data_o(frame),
+  fifo_sync #(
+    .WIDTH($bits(frame_t)),
+    .DEPTH(FRAMES)
+  ) u_frames (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(frame_valid_i),
+    .wr_ready_o(frame_room),
+    .wr_data_i (frame_i),
+    .rd_valid_o(frame_valid),
+    .rd_ready_i(frame_ready),
+    .rd_data_o (frame),
     .count_o   (frames)
   );
 
@@ -89,17 +113,18 @@ module tx_framer
   end
 
   // ---------------------------------------------------------------- framing
-  logic               filled_valid, filled_ready, filled_last, packed_valid, packed_ready, packed_last;
-  logic               marked_valid, marked_ready, marked_last;
-  logic [DATA_W-1:0]  filled_data, packed_data, marked_data;
+  logic filled_valid, filled_ready, filled_last, packed_valid, packed_ready, packed_last;
+  logic marked_valid, marked_ready, marked_last;
+  logic [DATA_W-1:0] filled_data, packed_data, marked_data;
   logic [COUNT_W-1:0] filled_count, packed_count, marked_count;
-  layout_t            marked_layout;
-  logic               store_ready, digest_ready;
+  layout_t marked_layout;
+  logic store_ready, digest_ready;
 
   byte_packer #(
     .DATA_W(DATA_W)
   ) u_packer (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .in_valid_i (piece_valid_i),
     .in_ready_o (piece_ready_o),
     .in_data_i  (piece_data_i),
@@ -112,17 +137,25 @@ module tx_framer
     .out_last_o (filled_last)
   );
 
-  stream_slice #(.WIDTH(1 + COUNT_W + DATA_W)) u_filled (
-    .clk_i, .rst_ni,
-    .in_valid_i (filled_valid), .in_ready_o (filled_ready), .in_data_i ({filled_last, filled_count, filled_data}),
-    .out_valid_o(packed_valid), .out_ready_i(packed_ready), .out_data_o({packed_last, packed_count, packed_data}),
+  stream_slice #(
+    .WIDTH(1 + COUNT_W + DATA_W)
+  ) u_filled (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (filled_valid),
+    .in_ready_o (filled_ready),
+    .in_data_i  ({filled_last, filled_count, filled_data}),
+    .out_valid_o(packed_valid),
+    .out_ready_i(packed_ready),
+    .out_data_o ({packed_last, packed_count, packed_data}),
     .shown_o    ()
   );
 
   tx_markers #(
     .DATA_W(DATA_W)
   ) u_markers (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .in_layout_valid_i(layout_valid),
     .in_layout_ready_o(layout_ready),
     .in_layout_i      (layout),
@@ -142,18 +175,19 @@ module tx_framer
   assign marked_ready = store_ready && digest_ready;
 
   // ---------------------------------------------------------------- headers
-  logic        sum_valid, sum_ready, crc_valid, crc_ready;
+  logic sum_valid, sum_ready, crc_valid, crc_ready;
   logic [31:0] sum, crc;
-  logic        fetch_in_valid, fetch_in_ready, fetch_valid, fetch_ready;
-  fetch_t      fetch_in, fetch;
-  logic        header_in_valid, header_in_ready, header_valid, header_ready;
+  logic fetch_in_valid, fetch_in_ready, fetch_valid, fetch_ready;
+  fetch_t fetch_in, fetch;
+  logic header_in_valid, header_in_ready, header_valid, header_ready;
   out_header_t header_in, header;
 
   tx_digest #(
     .DATA_W (DATA_W),
     .RESULTS(FRAMES)
   ) u_digest (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .ready_o    (digest_ready),
     .beat_i     (marked_valid && marked_ready),
     .data_i     (marked_data),
@@ -169,7 +203,8 @@ module tx_framer
   );
 
   tx_tcp u_tcp (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .frame_valid_i (frame_valid),
     .frame_ready_o (frame_ready),
     .frame_i       (frame),
@@ -188,28 +223,45 @@ module tx_framer
     .drop_o        (drop_o)
   );
 
-  fifo_sync #(.WIDTH($bits(fetch_t)), .DEPTH(4)) u_fetches (
-    .clk_i, .rst_ni,
-    .wr_valid_i(fetch_in_valid), .wr_ready_o(fetch_in_ready), .wr_data_i(fetch_in),
-    .rd_valid_o(fetch_valid),    .rd_ready_i(fetch_ready),    .rd_data_o(fetch),
+  fifo_sync #(
+    .WIDTH($bits(fetch_t)),
+    .DEPTH(4)
+  ) u_fetches (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(fetch_in_valid),
+    .wr_ready_o(fetch_in_ready),
+    .wr_data_i (fetch_in),
+    .rd_valid_o(fetch_valid),
+    .rd_ready_i(fetch_ready),
+    .rd_data_o (fetch),
     .count_o   ()
   );
 
-  fifo_sync #(.WIDTH($bits(out_header_t)), .DEPTH(4)) u_headers (
-    .clk_i, .rst_ni,
-    .wr_valid_i(header_in_valid), .wr_ready_o(header_in_ready), .wr_data_i(header_in),
-    .rd_valid_o(header_valid),    .rd_ready_i(header_ready),    .rd_data_o(header),
+  fifo_sync #(
+    .WIDTH($bits(out_header_t)),
+    .DEPTH(4)
+  ) u_headers (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(header_in_valid),
+    .wr_ready_o(header_in_ready),
+    .wr_data_i (header_in),
+    .rd_valid_o(header_valid),
+    .rd_ready_i(header_ready),
+    .rd_data_o (header),
     .count_o   ()
   );
 
   // ---------------------------------------------------------------- out
-  logic              payload_valid, payload_ready;
+  logic payload_valid, payload_ready;
   logic [DATA_W-1:0] payload_data;
 
   tx_store #(
     .DATA_W(DATA_W)
   ) u_store (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .in_valid_i   (marked_valid && digest_ready),
     .in_ready_o   (store_ready),
     .in_data_i    (marked_data),
@@ -224,22 +276,36 @@ module tx_framer
   tx_emit #(
     .DATA_W(DATA_W)
   ) u_emit (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .header_valid_i (header_valid),
     .header_ready_o (header_ready),
     .header_i       (header),
     .payload_valid_i(payload_valid),
     .payload_ready_o(payload_ready),
     .payload_data_i (payload_data),
-    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .replay_valid_o, .replay_ready_i, .replay_about_o, .sent_replay_o, .sent_o, .sent_bytes_o, .sent_fpdu_o, .sent_segment_o, .sent_seq_o, .stall_o
+    .mac_tx_tdata,
+    .mac_tx_tkeep,
+    .mac_tx_tlast,
+    .mac_tx_tvalid,
+    .mac_tx_tready,
+    .replay_valid_o,
+    .replay_ready_i,
+    .replay_about_o,
+    .sent_replay_o,
+    .sent_o,
+    .sent_bytes_o,
+    .sent_fpdu_o,
+    .sent_segment_o,
+    .sent_seq_o,
+    .stall_o
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      layout_has_room: assert (layout_valid_i -> layout_room);
-      frame_has_room: assert (frame_valid_i -> frame_room);
+      layout_has_room : assert (layout_valid_i -> layout_room);
+      frame_has_room : assert (frame_valid_i -> frame_room);
     end
   end
 `else

@@ -15,85 +15,91 @@ module tx_gather
   import weft_card_pkg::*;
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned PORTS  = 1,
+  parameter  int unsigned DATA_W  = 512,
+  parameter  int unsigned PORTS   = 1,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [PORTS-1:0]       job_reset_i, // JOB_DONE starts again at 0
+  input  logic [PORTS-1:0]              job_reset_i,  // JOB_DONE starts again at 0
   input  logic [PORTS-1:0][EPOCH_W-1:0] epoch_i,
-  output logic [PORTS-1:0][31:0] job_done_o,
+  output logic [PORTS-1:0][       31:0] job_done_o,
 
-  input  logic               step_valid_i,
-  output logic               step_ready_o,
-  input  step_t              step_i,
-  input  logic               slot_valid_i,
-  output logic               slot_ready_o,
-  input  logic [511:0]       slot_i,
+  input  logic          step_valid_i,
+  output logic          step_ready_o,
+  input  step_t         step_i,
+  input  logic          slot_valid_i,
+  output logic          slot_ready_o,
+  input  logic  [511:0] slot_i,
 
   input  logic               rsp_valid_i,
   output logic               rsp_ready_o,
-  input  logic [DATA_W-1:0]  rsp_data_i,
+  input  logic [ DATA_W-1:0] rsp_data_i,
   input  logic [COUNT_W-1:0] rsp_count_i,
   input  logic               rsp_last_i,
   input  logic               rsp_error_i,
 
-  output logic               abort_o,
-  output logic [31:0]        abort_number_o,
-  output epoch_t             abort_epoch_o,
+  output logic          abort_o,
+  output logic   [31:0] abort_number_o,
+  output epoch_t        abort_epoch_o,
 
   output logic               piece_valid_o,
   input  logic               piece_ready_i,
-  output logic [DATA_W-1:0]  piece_data_o,
+  output logic [ DATA_W-1:0] piece_data_o,
   output logic [COUNT_W-1:0] piece_count_o,
   output logic               piece_last_o,
 
-  output logic               layout_valid_o,
-  input  logic               layout_ready_i,
-  output layout_t            layout_o,
-  output logic               frame_valid_o,   // there is room (see above): layout_ready_i and frame_ready_i are looked at
-  input  logic               frame_ready_i,   // when a step begins
-  output frame_t             frame_o,
+  output logic    layout_valid_o,
+  input  logic    layout_ready_i,
+  output layout_t layout_o,
+  output logic    frame_valid_o,   // there is room (see above): layout_ready_i and frame_ready_i are looked at
+  input  logic    frame_ready_i,   // when a step begins
+  output frame_t  frame_o,
 
-  output logic [PORTS-1:0]   rpt_valid_o,     // of that port
-  input  logic               rpt_ready_i,     // likewise
-  output logic [511:0]       rpt_o,
+  output logic [PORTS-1:0] rpt_valid_o,  // of that port
+  input  logic             rpt_ready_i,  // likewise
+  output logic [    511:0] rpt_o,
 
-  output logic               begin_frame_o,   // pulses, for the counters and the idle signal
-  output logic               end_job_o,
-  output logic               bad_job_o,
-  output logic               read_error_o,
-  output logic               stall_o
+  output logic begin_frame_o,  // pulses, for the counters and the idle signal
+  output logic end_job_o,
+  output logic bad_job_o,
+  output logic read_error_o,
+  output logic stall_o
 );
 
-  localparam int unsigned BYTES      = DATA_W / 8;
+  localparam int unsigned BYTES = DATA_W / 8;
   localparam int unsigned SLOT_BEATS = 512 / DATA_W;
   localparam logic [13:0] BEAT_BYTES = 14'(BYTES);
   // A header of 20 bytes needs two pieces of 16.
-  localparam logic [7:0]  HEAD_BYTES = BYTES < 20 ? 8'd16 : 8'd20;
+  localparam logic [7:0] HEAD_BYTES = BYTES < 20 ? 8'd16 : 8'd20;
 
-  typedef enum logic [2:0] {Begin, Head, HeadRest, Body, Tail} state_e;
+  typedef enum logic [2:0] {
+    Begin,
+    Head,
+    HeadRest,
+    Body,
+    Tail
+  } state_e;
 
-  state_e      state_q, state_d;
-  logic [13:0] left_q, left_then;             // payload bytes of the step not taken yet
-  logic        fits_q;                        // a beat may have all of them
-  logic [1:0]  slot_beat_q;
-  logic        error_q, failed_q;             // of this frame; of this job
-  logic        room, quiet, can_put, put, done;
-  logic        body_valid, body_take, body_last, error_now;
+  state_e state_q, state_d;
+  logic [13:0] left_q, left_then;  // payload bytes of the step not taken yet
+  logic       fits_q;  // a beat may have all of them
+  logic [1:0] slot_beat_q;
+  logic error_q, failed_q;  // of this frame; of this job
+  logic room, quiet, can_put, put, done;
+  logic body_valid, body_take, body_last, error_now;
   logic [COUNT_W-1:0] body_count;
 
-  assign room    = layout_ready_i && frame_ready_i && rpt_ready_i;
-  assign quiet   = failed_q;                  // nothing more is sent of this job
+  assign room  = layout_ready_i && frame_ready_i && rpt_ready_i;
+  assign quiet = failed_q;  // nothing more is sent of this job
 
   // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
-  logic  next_valid_q, there_q, next_there, step_valid_q, advance;
+  logic next_valid_q, there_q, next_there, step_valid_q, advance;
   step_t next_q, step_q, step;
-  logic  fpdu_q, long_head_q, empty_q;       // it has a header; one of two pieces; and no payload
-  logic  tail_q;                             // pad or CRC field behind it
-  logic  advanced_q;
+  logic fpdu_q, long_head_q, empty_q;  // it has a header; one of two pieces; and no payload
+  logic tail_q;  // pad or CRC field behind it
+  logic advanced_q;
 
   // The end of a step is known late in its cycle: it does not reach the queue that the steps come from, and loads only those
   // fields that the sequence needs at once. The hundreds of bits beside them follow a cycle later: in their first cycle they are
@@ -122,7 +128,7 @@ module tx_gather
       step_valid_q <= 1'b0;
       advanced_q   <= 1'b0;
     end else begin
-      advanced_q <= advance;
+      advanced_q   <= advance;
       there_q      <= next_there;
       next_valid_q <= next_there || step_valid_i;
       if (advance) step_valid_q <= next_there;
@@ -148,20 +154,20 @@ module tx_gather
       step_q.bytes      <= next_q.bytes;
       step_q.head_bytes <= next_q.head_bytes;
       step_q.tail_bytes <= next_q.tail_bytes;
-      fpdu_q      <= next_q.head_bytes != '0;
-      tail_q      <= next_q.tail_bytes != '0;
-      long_head_q <= 8'(next_q.head_bytes) > HEAD_BYTES;
-      empty_q     <= next_q.bytes == '0;
+      fpdu_q            <= next_q.head_bytes != '0;
+      tail_q            <= next_q.tail_bytes != '0;
+      long_head_q       <= 8'(next_q.head_bytes) > HEAD_BYTES;
+      empty_q           <= next_q.bytes == '0;
     end
   end
 
   // ---------------------------------------------------------------- payload bytes
-  assign body_count = step.from_slot ? (fits_q ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
-  assign body_last  = fits_q && (step.from_slot || left_q[COUNT_W-1:0] == rsp_count_i);
-  assign left_then  = left_q - 14'(body_count);
+  assign body_count   = step.from_slot ? (fits_q ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
+  assign body_last    = fits_q && (step.from_slot || left_q[COUNT_W-1:0] == rsp_count_i);
+  assign left_then    = left_q - 14'(body_count);
   // A slot comes beside its step, which takes two cycles more to get here.
-  assign body_valid = step.from_slot || rsp_valid_i;
-  assign body_take  = state_q == Body && body_valid && (quiet || can_put);
+  assign body_valid   = step.from_slot || rsp_valid_i;
+  assign body_take    = state_q == Body && body_valid && (quiet || can_put);
   assign rsp_ready_o  = state_q == Body && !step.from_slot && (quiet || can_put);
   assign slot_ready_o = body_take && step.from_slot && body_last;
   assign error_now    = error_q || (body_take && !step.from_slot && rsp_last_i && rsp_error_i);
@@ -180,9 +186,8 @@ module tx_gather
   logic [7:0] head_bytes;
 
   assign head_bytes = 8'(step.head_bytes);
-  assign start = state_q == Begin && step_valid_q && room;
-  assign put   = !quiet && ((state_q == Body && body_valid) || state_q == Head || state_q == HeadRest ||
-                            state_q == Tail);
+  assign start      = state_q == Begin && step_valid_q && room;
+  assign put        = !quiet && ((state_q == Body && body_valid) || state_q == Head || state_q == HeadRest || state_q == Tail);
 
   always_comb begin
     state_d = state_q;
@@ -219,7 +224,7 @@ module tx_gather
           done    = 1'b1;
         end
       end
-      default: state_d = Begin;
+      default:  state_d = Begin;
     endcase
   end
 
@@ -258,7 +263,7 @@ module tx_gather
     assign head_rest  = '0;
   end
 
-  logic [DATA_W-1:0]  piece_data;
+  logic [ DATA_W-1:0] piece_data;
   logic [COUNT_W-1:0] piece_count;
   logic               piece_last;
 
@@ -287,10 +292,17 @@ module tx_gather
     endcase
   end
 
-  stream_slice #(.WIDTH(1 + COUNT_W + DATA_W)) u_pieces (
-    .clk_i, .rst_ni,
-    .in_valid_i (put),           .in_ready_o (can_put),       .in_data_i ({piece_last, piece_count, piece_data}),
-    .out_valid_o(piece_valid_o), .out_ready_i(piece_ready_i), .out_data_o({piece_last_o, piece_count_o, piece_data_o}),
+  stream_slice #(
+    .WIDTH(1 + COUNT_W + DATA_W)
+  ) u_pieces (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (put),
+    .in_ready_o (can_put),
+    .in_data_i  ({piece_last, piece_count, piece_data}),
+    .out_valid_o(piece_valid_o),
+    .out_ready_i(piece_ready_i),
+    .out_data_o ({piece_last_o, piece_count_o, piece_data_o}),
     .shown_o    ()
   );
 
@@ -315,13 +327,13 @@ module tx_gather
   end
 
   // ---------------------------------------------------------------- the step that ended
-  logic        end_q, end_frame_q, end_bad_q;    // bad: of its job, a read failed
-  logic        end_last_q, end_notify_q;
-  logic [1:0]  end_status_q, status;
-  logic [15:0] end_flow_q;
-  frame_t      end_step_frame_q;
-  logic        end_drop_q;
-  job_report_t report;
+  logic end_q, end_frame_q, end_bad_q;  // bad: of its job, a read failed
+  logic end_last_q, end_notify_q;
+  logic [1:0] end_status_q, status;
+  logic        [15:0] end_flow_q;
+  frame_t             end_step_frame_q;
+  logic               end_drop_q;
+  job_report_t        report;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -374,7 +386,7 @@ module tx_gather
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
     logic ours;
-    assign ours = abort_epoch_o.port == 1'(p) && abort_epoch_o.count == epoch_i[p];
+    assign ours           = abort_epoch_o.port == 1'(p) && abort_epoch_o.count == epoch_i[p];
     assign rpt_valid_o[p] = end_job_o && ours && !job_reset_i[p] && (end_notify_q || status != STATUS_DONE);
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -390,8 +402,8 @@ module tx_gather
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      slot_is_there: assert (state_q == Body && step.from_slot -> slot_valid_i);
-      answer_within_step: assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
+      slot_is_there : assert (state_q == Body && step.from_slot -> slot_valid_i);
+      answer_within_step : assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
     end
   end
 `endif

@@ -13,59 +13,59 @@ module tx_job_fetch
   import weft_int_pkg::*;
   import weft_tx_pkg::EPOCH_W;
 #(
-  parameter int unsigned DATA_W   = 512,
-  parameter int unsigned PREFETCH = 32,
-  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W   = 512,
+  parameter  int unsigned PREFETCH = 32,
+  localparam int unsigned COUNT_W  = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  tx_cfg_t            cfg_i,
-  output logic [EPOCH_W-1:0] epoch_o,
+  input  tx_cfg_t               cfg_i,
+  output logic    [EPOCH_W-1:0] epoch_o,
 
   output logic               req_valid_o,
   input  logic               req_ready_i,
-  output logic [63:0]        req_addr_o,
-  output logic [15:0]        req_bytes_o,
+  output logic [       63:0] req_addr_o,
+  output logic [       15:0] req_bytes_o,
   input  logic               rsp_valid_i,
   output logic               rsp_ready_o,
-  input  logic [DATA_W-1:0]  rsp_data_i,
+  input  logic [ DATA_W-1:0] rsp_data_i,
   input  logic [COUNT_W-1:0] rsp_count_i,
   input  logic               rsp_last_i,
   input  logic               rsp_error_i,
 
-  output logic [31:0]        push_head_o,     // to tx_job_push: the job wanted next
-  input  logic               push_here_i,     // it is there
-  output logic               push_take_o,
-  input  logic               push_valid_i,    // its beats
-  output logic               push_ready_o,
-  input  logic [DATA_W-1:0]  push_data_i,
+  output logic [      31:0] push_head_o,   // to tx_job_push: the job wanted next
+  input  logic              push_here_i,   // it is there
+  output logic              push_take_o,
+  input  logic              push_valid_i,  // its beats
+  output logic              push_ready_o,
+  input  logic [DATA_W-1:0] push_data_i,
 
-  output logic               job_valid_o,
-  input  logic               job_ready_i,
-  output job_t               job_o,
-  output logic [31:0]        job_number_o,
-  output logic               job_error_o,     // the slot could not be read: job_o is not defined
+  output logic        job_valid_o,
+  input  logic        job_ready_i,
+  output job_t        job_o,
+  output logic [31:0] job_number_o,
+  output logic        job_error_o,   // the slot could not be read: job_o is not defined
 
-  output logic               idle_o
+  output logic idle_o
 );
 
   localparam int unsigned JOB_BITS = 8 * 128;
-  localparam int unsigned BEATS    = JOB_BITS / DATA_W;
-  localparam int unsigned BEAT_W   = $clog2(BEATS);
-  localparam int unsigned AHEAD_W  = $clog2(PREFETCH + 1);
+  localparam int unsigned BEATS = JOB_BITS / DATA_W;
+  localparam int unsigned BEAT_W = $clog2(BEATS);
+  localparam int unsigned AHEAD_W = $clog2(PREFETCH + 1);
 
   // ---------------------------------------------------------------- requests
-  logic [31:0]        head_q, mask;
-  logic [AHEAD_W-1:0] ahead_q, stale_q;        // jobs asked for and not given out; of these, from before a reset
-  logic               given_q;                 // a job of this epoch was given out
-  logic               req_valid_q, wanted, wanted_q, issue, pushed, more, leave;
-  logic               full_q;                  // ahead_q == PREFETCH
-  logic [31:0]        posted;                  // by JOB_TAIL, from the head on; negative if more than these were pushed
-  logic [1:0]         stood_q;                 // what is said of the push window is of this head
-  logic [24:0]        req_low_q;               // with its carry into the high part
-  logic [63:24]       req_high_q;
-  logic               ring_ok;
+  logic [31:0] head_q, mask;
+  logic [AHEAD_W-1:0] ahead_q, stale_q;  // jobs asked for and not given out; of these, from before a reset
+  logic given_q;  // a job of this epoch was given out
+  logic req_valid_q, wanted, wanted_q, issue, pushed, more, leave;
+  logic         full_q;  // ahead_q == PREFETCH
+  logic [ 31:0] posted;  // by JOB_TAIL, from the head on; negative if more than these were pushed
+  logic [  1:0] stood_q;  // what is said of the push window is of this head
+  logic [ 24:0] req_low_q;  // with its carry into the high part
+  logic [63:24] req_high_q;
+  logic         ring_ok;
 
   assign ring_ok = cfg_i.job_log2 >= 8'd1 && cfg_i.job_log2 <= 8'd16;
   assign mask    = ~(32'hFFFF_FFFF << cfg_i.job_log2[4:0]);
@@ -75,9 +75,9 @@ module tx_job_fetch
   logic unused_posted;
   assign unused_posted = ^posted[30:0];
 
-  assign issue   = wanted_q && !cfg_i.job_reset && !full_q && (!req_valid_q || req_ready_i);
-  assign pushed  = push_here_i && stood_q[1] && cfg_i.enable && ring_ok && !cfg_i.job_reset && !wanted_q && !full_q;
-  assign more    = issue || pushed;
+  assign issue         = wanted_q && !cfg_i.job_reset && !full_q && (!req_valid_q || req_ready_i);
+  assign pushed        = push_here_i && stood_q[1] && cfg_i.enable && ring_ok && !cfg_i.job_reset && !wanted_q && !full_q;
+  assign more          = issue || pushed;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -132,13 +132,21 @@ module tx_job_fetch
   assign push_take_o = pushed;
 
   // ---------------------------------------------------------------- beats
-  logic              read_valid, read_error, beat_valid, beat_ready, next_valid, next_pushed, order_ready;
+  logic read_valid, read_error, beat_valid, beat_ready, next_valid, next_pushed, order_ready;
   logic [DATA_W-1:0] read, beat;
 
-  fifo_sync #(.WIDTH(1), .DEPTH(PREFETCH)) u_order (
-    .clk_i, .rst_ni,
-    .wr_valid_i(more),       .wr_ready_o(order_ready), .wr_data_i(pushed),
-    .rd_valid_o(next_valid), .rd_ready_i(leave),       .rd_data_o(next_pushed),
+  fifo_sync #(
+    .WIDTH(1),
+    .DEPTH(PREFETCH)
+  ) u_order (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(more),
+    .wr_ready_o(order_ready),
+    .wr_data_i (pushed),
+    .rd_valid_o(next_valid),
+    .rd_ready_i(leave),
+    .rd_data_o (next_pushed),
     .count_o   ()
   );
 
@@ -162,10 +170,10 @@ module tx_job_fetch
   assign push_ready_o = beat_ready && next_valid && next_pushed;
 
   // ---------------------------------------------------------------- one job
-  logic                have_q, error_q;
-  logic [BEAT_W-1:0]   beat_no_q;
+  logic have_q, error_q;
+  logic [  BEAT_W-1:0] beat_no_q;
   logic [JOB_BITS-1:0] job_q;
-  logic [31:0]         number_q;
+  logic [        31:0] number_q;
   logic                stale;
 
   assign stale       = stale_q != '0 || cfg_i.job_reset;
@@ -200,7 +208,7 @@ module tx_job_fetch
   assign job_o        = job_q;
   assign job_number_o = number_q;
   assign job_error_o  = error_q;
-  assign idle_o       = ahead_q == '0 && !wanted_q && !cfg_i.job_reset;    // a cycle behind JOB_TAIL
+  assign idle_o       = ahead_q == '0 && !wanted_q && !cfg_i.job_reset;  // a cycle behind JOB_TAIL
 
   // Every answer is one whole job.
   logic unused;
@@ -212,11 +220,11 @@ module tx_job_fetch
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      room_for_answers: assert (rsp_valid_i -> rsp_ready_o);
-      room_for_order: assert (more -> order_ready);
-      full_told: assert (full_q == (ahead_q == AHEAD_W'(PREFETCH)));
-      one_of_both: assert (!(issue && pushed));
-      stale_in_range: assert (stale_q <= ahead_q);
+      room_for_answers : assert (rsp_valid_i -> rsp_ready_o);
+      room_for_order : assert (more -> order_ready);
+      full_told : assert (full_q == (ahead_q == AHEAD_W'(PREFETCH)));
+      one_of_both : assert (!(issue && pushed));
+      stale_in_range : assert (stale_q <= ahead_q);
     end
   end
 `endif

@@ -13,79 +13,79 @@
 module tx_job_push
   import weft_card_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned SLOTS  = 32,
-  localparam int unsigned BEATS = 8 * 128 / DATA_W
+  parameter  int unsigned DATA_W = 512,
+  parameter  int unsigned SLOTS  = 32,
+  localparam int unsigned BEATS  = 8 * 128 / DATA_W
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                clear_i,       // nothing written before counts any more
+  input logic clk_i,
+  input logic rst_ni,
+  input logic clear_i, // nothing written before counts any more
 
-  input  logic                push_valid_i,  // always taken
-  input  logic [11:0]         push_addr_i,
-  input  logic [DATA_W-1:0]   push_data_i,
-  input  logic [DATA_W/8-1:0] push_strb_i,
+  input logic                push_valid_i,  // always taken
+  input logic [        11:0] push_addr_i,
+  input logic [  DATA_W-1:0] push_data_i,
+  input logic [DATA_W/8-1:0] push_strb_i,
 
-  input  logic [31:0]         head_i,
-  output logic                here_o,
-  input  logic                take_i,
+  input  logic [31:0] head_i,
+  output logic        here_o,
+  input  logic        take_i,
 
-  output logic                beat_valid_o,
-  input  logic                beat_ready_i,
-  output logic [DATA_W-1:0]   beat_o,
+  output logic              beat_valid_o,
+  input  logic              beat_ready_i,
+  output logic [DATA_W-1:0] beat_o,
 
-  output logic                idle_o
+  output logic idle_o
 );
 
-  localparam int unsigned LANES    = DATA_W / 8;
-  localparam int unsigned WORDS    = DATA_W / 32;
-  localparam int unsigned SLOT_W   = $clog2(SLOTS);
-  localparam int unsigned BEAT_W   = $clog2(BEATS);
-  localparam int unsigned PLACE_W  = SLOT_W + BEAT_W;
+  localparam int unsigned LANES = DATA_W / 8;
+  localparam int unsigned WORDS = DATA_W / 32;
+  localparam int unsigned SLOT_W = $clog2(SLOTS);
+  localparam int unsigned BEAT_W = $clog2(BEATS);
+  localparam int unsigned PLACE_W = SLOT_W + BEAT_W;
   localparam int unsigned NUMBER_W = 32 - SLOT_W;
-  localparam int unsigned NUMBER_BEAT = 52 / LANES;      // the beat of a job in which its number is, and where there
-  localparam int unsigned NUMBER_LSB  = 8 * (52 % LANES);
+  localparam int unsigned NUMBER_BEAT = 52 / LANES;  // the beat of a job in which its number is, and where there
+  localparam int unsigned NUMBER_LSB = 8 * (52 % LANES);
 
   // ---------------------------------------------------------------- what is written
   logic               write_q;
   logic [PLACE_W-1:0] place_q;
-  logic [DATA_W-1:0]  data_q;
-  logic [WORDS-1:0]   words_q;                 // written
-  logic               whole, numbered;
+  logic [ DATA_W-1:0] data_q;
+  logic [  WORDS-1:0] words_q;  // written
+  logic whole, numbered;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) write_q <= 1'b0;
     else write_q <= push_valid_i;
   end
   always_ff @(posedge clk_i) begin
-    place_q <= push_addr_i[$clog2(LANES) +: PLACE_W];
+    place_q <= push_addr_i[$clog2(LANES)+:PLACE_W];
     data_q  <= push_data_i;
-    for (int unsigned w = 0; w < WORDS; w++) words_q[w] <= &push_strb_i[4 * w +: 4];
+    for (int unsigned w = 0; w < WORDS; w++) words_q[w] <= &push_strb_i[4*w+:4];
   end
 
   assign whole    = write_q && place_q[BEAT_W-1:0] == BEAT_W'(BEATS - 1) && words_q[WORDS-1];
-  assign numbered = write_q && place_q[BEAT_W-1:0] == BEAT_W'(NUMBER_BEAT) && words_q[NUMBER_LSB / 32];
+  assign numbered = write_q && place_q[BEAT_W-1:0] == BEAT_W'(NUMBER_BEAT) && words_q[NUMBER_LSB/32];
 
   // ---------------------------------------------------------------- which jobs are there
-  logic [SLOTS-1:0]    full_q;
-  logic                some_q;                 // of the head's slot, a cycle ago
+  logic [SLOTS-1:0] full_q;
+  logic             some_q;  // of the head's slot, a cycle ago
   logic [NUMBER_W-1:0] number, sought_q;
 
   // A slot that is being written is not full, whatever was in it: its new number comes into the memory a cycle after that.
   logic                numbered_q;
-  logic [SLOT_W-1:0]   slot_q;
+  logic [  SLOT_W-1:0] slot_q;
   logic [NUMBER_W-1:0] number_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) numbered_q <= 1'b0;
     else numbered_q <= numbered;
   end
   always_ff @(posedge clk_i) begin
-    slot_q   <= place_q[BEAT_W +: SLOT_W];
-    number_q <= data_q[NUMBER_LSB + SLOT_W +: NUMBER_W];
+    slot_q   <= place_q[BEAT_W+:SLOT_W];
+    number_q <= data_q[NUMBER_LSB+SLOT_W+:NUMBER_W];
   end
 
   // In LUT RAM: behind a block RAM's output the comparison would be too long.
-  logic [NUMBER_W-1:0] numbers [SLOTS];
+  logic [NUMBER_W-1:0] numbers[SLOTS];
   always_ff @(posedge clk_i) begin
     if (numbered_q) numbers[slot_q] <= number_q;
     number <= numbers[head_i[SLOT_W-1:0]];
@@ -97,7 +97,7 @@ module tx_job_push
       some_q <= 1'b0;
       here_o <= 1'b0;
     end else begin
-      if (whole || numbered) full_q[place_q[BEAT_W +: SLOT_W]] <= whole;
+      if (whole || numbered) full_q[place_q[BEAT_W+:SLOT_W]] <= whole;
       if (take_i) full_q[head_i[SLOT_W-1:0]] <= 1'b0;
       if (clear_i) full_q <= '0;
       some_q <= full_q[head_i[SLOT_W-1:0]];
@@ -109,14 +109,18 @@ module tx_job_push
   end
 
   // ---------------------------------------------------------------- beats of those taken
-  logic               reading, room, take, unused_ready, unused_idle;
-  logic [SLOT_W-1:0]  slot;
-  logic [BEAT_W-1:0]  beat_no_q;
-  logic [DATA_W-1:0]  read;
-  logic [SLOT_W:0]    waiting;
+  logic reading, room, take, unused_ready, unused_idle;
+  logic [SLOT_W-1:0] slot;
+  logic [BEAT_W-1:0] beat_no_q;
+  logic [DATA_W-1:0] read;
+  logic [  SLOT_W:0] waiting;
 
-  fifo_sync #(.WIDTH(SLOT_W), .DEPTH(SLOTS)) u_taken (
-    .clk_i, .rst_ni,
+  fifo_sync #(
+    .WIDTH(SLOT_W),
+    .DEPTH(SLOTS)
+  ) u_taken (
+    .clk_i,
+    .rst_ni,
     .wr_valid_i(take_i),
     .wr_ready_o(unused_ready),
     .wr_data_i (head_i[SLOT_W-1:0]),
@@ -134,20 +138,33 @@ module tx_job_push
   end
 
   for (genvar w = 0; w < WORDS; w++) begin : gen_word
-    ram_1r1w #(.WIDTH(32), .DEPTH(SLOTS * BEATS)) u_slots (
+    ram_1r1w #(
+      .WIDTH(32),
+      .DEPTH(SLOTS * BEATS)
+    ) u_slots (
       .clk_i,
       .we_i   (write_q && words_q[w]),
       .waddr_i(place_q),
-      .wdata_i(data_q[32 * w +: 32]),
+      .wdata_i(data_q[32*w+:32]),
       .re_i   (take),
       .raddr_i({slot, beat_no_q}),
-      .rdata_o(read[32 * w +: 32])
+      .rdata_o(read[32*w+:32])
     );
   end
 
-  read_ahead #(.WIDTH(DATA_W)) u_ahead (
-    .clk_i, .rst_ni, .clear_i(1'b0), .room_o(room), .grant_i(take), .data_i(read),
-    .valid_o(beat_valid_o), .take_i(beat_valid_o && beat_ready_i), .data_o(beat_o), .idle_o(unused_idle)
+  read_ahead #(
+    .WIDTH(DATA_W)
+  ) u_ahead (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .room_o (room),
+    .grant_i(take),
+    .data_i (read),
+    .valid_o(beat_valid_o),
+    .take_i (beat_valid_o && beat_ready_i),
+    .data_o (beat_o),
+    .idle_o (unused_idle)
   );
 
   // From a write to what it does.
@@ -169,8 +186,8 @@ module tx_job_push
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      taken_if_here: assert (take_i -> here_o);
-      room_for_taken: assert (take_i -> unused_ready);
+      taken_if_here : assert (take_i -> here_o);
+      room_for_taken : assert (take_i -> unused_ready);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -9,44 +9,44 @@
 module tx_markers
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
+  parameter  int unsigned DATA_W  = 512,
   localparam int unsigned BYTES   = DATA_W / 8,
   localparam int unsigned WORDS   = DATA_W / 32,
   localparam int unsigned WORD_W  = $clog2(WORDS),
   localparam int unsigned COUNT_W = $clog2(BYTES) + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic               in_layout_valid_i,
-  output logic               in_layout_ready_o,
-  input  layout_t            in_layout_i,
-  input  logic               in_valid_i,
-  output logic               in_ready_o,
-  input  logic [DATA_W-1:0]  in_data_i,
-  input  logic [COUNT_W-1:0] in_count_i,
-  input  logic               in_last_i,
+  input  logic                  in_layout_valid_i,
+  output logic                  in_layout_ready_o,
+  input  layout_t               in_layout_i,
+  input  logic                  in_valid_i,
+  output logic                  in_ready_o,
+  input  logic    [ DATA_W-1:0] in_data_i,
+  input  logic    [COUNT_W-1:0] in_count_i,
+  input  logic                  in_last_i,
 
-  output logic               out_valid_o,
-  input  logic               out_ready_i,
-  output logic [DATA_W-1:0]  out_data_o,
-  output logic [COUNT_W-1:0] out_count_o,
-  output logic               out_last_o,
-  output layout_t            out_layout_o
+  output logic                  out_valid_o,
+  input  logic                  out_ready_i,
+  output logic    [ DATA_W-1:0] out_data_o,
+  output logic    [COUNT_W-1:0] out_count_o,
+  output logic                  out_last_o,
+  output layout_t               out_layout_o
 );
 
   // ---------------------------------------------------------------- insert
   // How far the next marker is from this beat's first word.
-  logic               first_q;
-  logic [6:0]         to_marker_q, to_marker;
-  logic               seen_q, seen;            // a marker was put into the packet
-  logic [13:0]        next_q;                  // what the marker after it says
-  logic [WORD_W-1:0]  fill_q;                  // words that do not fill a beat yet
-  logic [COUNT_W:0]   sum, plain, marked;      // at most 2 * BYTES
-  logic               insert, take;
-  logic [7:0]         words;                   // of this beat, begun ones included
-  logic [13:0]        pointer;
-  logic [31:0]        marker;
+  logic first_q;
+  logic [6:0] to_marker_q, to_marker;
+  logic seen_q, seen;  // a marker was put into the packet
+  logic [      13:0] next_q;  // what the marker after it says
+  logic [WORD_W-1:0] fill_q;  // words that do not fill a beat yet
+  logic [COUNT_W:0] sum, plain, marked;  // at most 2 * BYTES
+  logic insert, take;
+  logic [ 7:0] words;  // of this beat, begun ones included
+  logic [13:0] pointer;
+  logic [31:0] marker;
 
   assign words     = (8'(in_count_i) + 8'd3) >> 2;
   assign to_marker = first_q ? in_layout_i.to_marker : to_marker_q;
@@ -60,13 +60,13 @@ module tx_markers
   assign marked    = (COUNT_W + 1)'({(WORD_W + 1)'(fill_q) + (WORD_W + 1)'(1), 2'b00}) + (COUNT_W + 1)'(in_count_i);
   assign sum       = insert ? marked : plain;
 
-  logic               p_valid_q, p_take, p_last_q;
-  logic [DATA_W-1:0]  p_data_q;
-  logic [WORDS:0]     at, behind, p_at_q, p_behind_q;      // the word is the marker; it lies behind it
-  logic [31:0]        p_marker_q;
-  logic [WORD_W-1:0]  p_fill_q;
-  logic [COUNT_W:0]   p_sum_q;
-  layout_t            p_layout_q;
+  logic p_valid_q, p_take, p_last_q;
+  logic [DATA_W-1:0] p_data_q;
+  logic [WORDS:0] at, behind, p_at_q, p_behind_q;  // the word is the marker; it lies behind it
+  logic    [      31:0] p_marker_q;
+  logic    [WORD_W-1:0] p_fill_q;
+  logic    [ COUNT_W:0] p_sum_q;
+  layout_t              p_layout_q;
 
   assign in_ready_o        = in_layout_valid_i && (!p_valid_q || p_take);
   assign take              = in_valid_i && in_ready_o;
@@ -115,11 +115,11 @@ module tx_markers
     end
   end
 
-  logic               x_valid_q, x_take, x_last_q;
+  logic x_valid_q, x_take, x_last_q;
   logic [DATA_W+31:0] expanded, x_data_q;
-  logic [WORD_W-1:0]  x_fill_q;
-  logic [COUNT_W:0]   x_sum_q;
-  layout_t            x_layout_q;
+  logic    [WORD_W-1:0] x_fill_q;
+  logic    [ COUNT_W:0] x_sum_q;
+  layout_t              x_layout_q;
 
   assign p_take = !x_valid_q || x_take;
 
@@ -127,7 +127,7 @@ module tx_markers
     expanded = {32'd0, p_data_q};
     for (int unsigned w = 0; w <= WORDS; w++) begin
       if (p_at_q[w]) expanded[32*w+:32] = p_marker_q;
-      else if (w > 0 && p_behind_q[w]) expanded[32*w+:32] = p_data_q[32*(w > 0 ? w-1 : 0)+:32];
+      else if (w > 0 && p_behind_q[w]) expanded[32*w+:32] = p_data_q[32*(w>0?w-1 : 0)+:32];
     end
   end
 
@@ -147,12 +147,12 @@ module tx_markers
   end
 
   // ---------------------------------------------------------------- rotate
-  logic               r_valid_q, r_take, r_last_q;
-  logic [DATA_W-1:0]  rotated, r_data_q;
-  logic [31:0]        r_extra_q;               // the word pushed out of a full beat
-  logic [WORD_W-1:0]  r_fill_q;
-  logic [COUNT_W:0]   r_sum_q;
-  layout_t            r_layout_q;
+  logic r_valid_q, r_take, r_last_q;
+  logic [DATA_W-1:0] rotated, r_data_q;
+  logic    [      31:0] r_extra_q;  // the word pushed out of a full beat
+  logic    [WORD_W-1:0] r_fill_q;
+  logic    [ COUNT_W:0] r_sum_q;
+  layout_t              r_layout_q;
 
   assign x_take = !r_valid_q || r_take;
 
@@ -183,10 +183,10 @@ module tx_markers
   localparam logic [COUNT_W:0] ONE_BEAT = (COUNT_W + 1)'(BYTES);
   localparam logic [COUNT_W:0] TWO_BEATS = (COUNT_W + 1)'(2 * BYTES);
 
-  logic               full, spill, flush_q, flush_last_q, o_free, o_valid, o_last;
-  logic [DATA_W-1:0]  merged, beyond, rest_q, o_data;
+  logic full, spill, flush_q, flush_last_q, o_free, o_valid, o_last;
+  logic [DATA_W-1:0] merged, beyond, rest_q, o_data;
   logic [COUNT_W-1:0] o_count, flush_count_q;
-  layout_t            o_layout, flush_layout_q;
+  layout_t o_layout, flush_layout_q;
 
   assign full   = r_sum_q >= ONE_BEAT;
   assign spill  = (r_last_q && r_sum_q > ONE_BEAT) || r_sum_q == TWO_BEATS;
@@ -219,23 +219,31 @@ module tx_markers
   assign o_count  = flush_q ? flush_count_q : full ? COUNT_W'(BYTES) : COUNT_W'(r_sum_q);
   assign o_layout = flush_q ? flush_layout_q : r_layout_q;
 
-  stream_slice #(.WIDTH($bits(layout_t) + 1 + COUNT_W + DATA_W)) u_out (
-    .clk_i, .rst_ni,
-    .in_valid_i (o_valid),     .in_ready_o (o_free),      .in_data_i ({o_layout, o_last, o_count, o_data}),
-    .out_valid_o,              .out_ready_i,              .out_data_o({out_layout_o, out_last_o, out_count_o, out_data_o}),
-    .shown_o    ()
+  stream_slice #(
+    .WIDTH($bits(layout_t) + 1 + COUNT_W + DATA_W)
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i(o_valid),
+    .in_ready_o(o_free),
+    .in_data_i ({o_layout, o_last, o_count, o_data}),
+    .out_valid_o,
+    .out_ready_i,
+    .out_data_o({out_layout_o, out_last_o, out_count_o, out_data_o}),
+    .shown_o   ()
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      whole_words: assert (take && in_layout_i.markers -> in_count_i[1:0] == 2'd0);
-      beats_full: assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
+      whole_words : assert (take && in_layout_i.markers -> in_count_i[1:0] == 2'd0);
+      beats_full : assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
     end
   end
 
   for (genvar i = 0; i < int'(WORDS); i++) begin : gen_point
-    marker: cover property (@(posedge clk_i) rst_ni && take && insert && to_marker == 7'(i));
+    marker :
+    cover property (@(posedge clk_i) rst_ni && take && insert && to_marker == 7'(i));
   end
 `endif
 

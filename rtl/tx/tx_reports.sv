@@ -13,8 +13,8 @@ module tx_reports
   parameter int unsigned FAILURES = 16,
   parameter int unsigned JOINED   = 16
 ) (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic         valid_i,
   output logic         ready_o,
@@ -24,30 +24,30 @@ module tx_reports
   input  logic         rpt_ready_i,
   output logic [511:0] rpt_o,
 
-  output logic         joined_o,      // pulse: a report that another one stands for
-  output logic         idle_o
+  output logic joined_o,  // pulse: a report that another one stands for
+  output logic idle_o
 );
 
   // Between a report and its effect on `ready_o`, two more may begin.
-  localparam int unsigned LATE    = 3;
-  localparam int unsigned DEPTH   = FAILURES + JOINED + LATE;
+  localparam int unsigned LATE = 3;
+  localparam int unsigned DEPTH = FAILURES + JOINED + LATE;
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1);
 
   // What a report has that is not the same in all of them.
   typedef struct packed {
-    logic [7:0]  status;
+    logic [7:0]        status;
     logic [15:0] flow;
-    logic [31:0] job;
+    logic [31:0]       job;
   } told_t;
 
-  job_report_t        in, out;
-  told_t              now, late_q, next, head;
-  logic               done, late_valid_q, few_q, push, wait_late, take_late, room, ready_q, kept_valid, kept_ready;
-  told_t              kept;
-  logic [COUNT_W-1:0] count;
+  job_report_t in, out;
+  told_t now, late_q, next, head;
+  logic done, late_valid_q, few_q, push, wait_late, take_late, room, ready_q, kept_valid, kept_ready;
+  told_t               kept;
+  logic  [COUNT_W-1:0] count;
 
   assign in        = report_i;
-  assign now       = '{status: in.status, flow: in.flow, job: in.job};
+  assign now       = '{status: in.status, flow : in.flow, job: in.job};
   assign done      = in.status == JOB_STATUS_DONE;
   assign wait_late = valid_i && done && (late_valid_q || !few_q);
   assign take_late = late_valid_q && few_q && !valid_i;
@@ -74,18 +74,34 @@ module tx_reports
     if (wait_late) late_q <= now;
   end
 
-  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(DEPTH)) u_waiting (
-    .clk_i, .rst_ni,
-    .wr_valid_i(push),        .wr_ready_o(room),        .wr_data_i(next),
-    .rd_valid_o(kept_valid),  .rd_ready_i(kept_ready),  .rd_data_o(kept),
+  fifo_sync #(
+    .WIDTH($bits(told_t)),
+    .DEPTH(DEPTH)
+  ) u_waiting (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(push),
+    .wr_ready_o(room),
+    .wr_data_i (next),
+    .rd_valid_o(kept_valid),
+    .rd_ready_i(kept_ready),
+    .rd_data_o (kept),
     .count_o   (count)
   );
 
   // What the report ring's writer takes is known late in its cycle, and far from here.
-  stream_slice #(.WIDTH($bits(told_t))) u_head (
-    .clk_i, .rst_ni,
-    .in_valid_i (kept_valid),  .in_ready_o (kept_ready),  .in_data_i (kept),
-    .out_valid_o(rpt_valid_o), .out_ready_i(rpt_ready_i), .out_data_o(head), .shown_o()
+  stream_slice #(
+    .WIDTH($bits(told_t))
+  ) u_head (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (kept_valid),
+    .in_ready_o (kept_ready),
+    .in_data_i  (kept),
+    .out_valid_o(rpt_valid_o),
+    .out_ready_i(rpt_ready_i),
+    .out_data_o (head),
+    .shown_o    ()
   );
 
   always_comb begin
@@ -106,8 +122,8 @@ module tx_reports
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      late_has_room: assert (take_late -> room);
-      report_has_room: assert (valid_i -> room);
+      late_has_room : assert (take_late -> room);
+      report_has_room : assert (valid_i -> room);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -12,64 +12,73 @@ module tx_segmenter
   import weft_int_pkg::replay_t;
   import weft_tx_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic         checked_valid_i,
-  output logic         checked_ready_o,
-  input  checked_t     checked_i,
+  input  logic     checked_valid_i,
+  output logic     checked_ready_o,
+  input  checked_t checked_i,
 
-  input  logic         abort_i,
-  input  logic [31:0]  abort_number_i,
-  input  epoch_t       abort_epoch_i,
+  input logic          abort_i,
+  input logic   [31:0] abort_number_i,
+  input epoch_t        abort_epoch_i,
 
-  output logic         step_valid_o,
-  input  logic         step_ready_i,
-  output step_t        step_o,
+  output logic  step_valid_o,
+  input  logic  step_ready_i,
+  output step_t step_o,
 
-  output logic         slot_valid_o,      // with a step; taken when it is
+  output logic         slot_valid_o,  // with a step; taken when it is
   input  logic         slot_ready_i,
   output logic [511:0] slot_o,
 
-  output logic         read_valid_o,
-  input  logic         read_ready_i,
-  output logic [63:0]  read_addr_o,
-  output logic [13:0]  read_bytes_o
+  output logic        read_valid_o,
+  input  logic        read_ready_i,
+  output logic [63:0] read_addr_o,
+  output logic [13:0] read_bytes_o
 );
 
-  typedef enum logic [2:0] {Take, Size, Layout, Count, Step, Read, DropBytes, Next} state_e;
+  typedef enum logic [2:0] {
+    Take,
+    Size,
+    Layout,
+    Count,
+    Step,
+    Read,
+    DropBytes,
+    Next
+  } state_e;
 
-  state_e           state_q, state_d;
-  job_t             job_q;                // seq and to_or_mo move on
-  flow_tx_row_t     row_q;
-  logic [31:0]      number_q;
-  epoch_t           epoch_q;
-  logic [1:0]       status_q;
-  logic [3:0][63:0] sge_iova_q;           // element 0 is the current one
-  logic [3:0][31:0] sge_len_q;
-  logic [511:0]     slot_q;
-  logic [31:0]      left_q;               // payload not cut yet, this frame's included
-  logic [13:0]      chunk_q, to_read_q;   // payload of this frame, and what of it is not asked for yet
-  logic             final_q, has_frame_q;
-  logic [13:0]      length_q;             // TCP payload of this frame
-  logic             message, is_tagged, from_slot, aborted;
-  logic             append_crc;           // a segment that gets a CRC behind its payload
+  state_e state_q, state_d;
+  job_t                       job_q;  // seq and to_or_mo move on
+  flow_tx_row_t               row_q;
+  logic         [ 31:0]       number_q;
+  epoch_t                     epoch_q;
+  logic         [  1:0]       status_q;
+  logic         [  3:0][63:0] sge_iova_q;  // element 0 is the current one
+  logic         [  3:0][31:0] sge_len_q;
+  logic         [511:0]       slot_q;
+  logic         [ 31:0]       left_q;  // payload not cut yet, this frame's included
+  logic [13:0] chunk_q, to_read_q;  // payload of this frame, and what of it is not asked for yet
+  logic final_q, has_frame_q;
+  logic [13:0] length_q;  // TCP payload of this frame
+  logic message, is_tagged, from_slot, aborted;
+  logic append_crc;  // a segment that gets a CRC behind its payload
 
   assign message    = job_q.kind == JOB_KIND_MESSAGE;
   assign append_crc = job_q.kind == JOB_KIND_SEGMENT && job_q.flags[JOB_APPEND_CRC_BIT];
-  assign is_tagged    = job_q.flags[JOB_TAGGED_BIT];
-  assign from_slot = job_q.flags[JOB_INLINE_PAYLOAD_BIT];
-  assign aborted   = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
+  assign is_tagged  = job_q.flags[JOB_TAGGED_BIT];
+  assign from_slot  = job_q.flags[JOB_INLINE_PAYLOAD_BIT];
+  assign aborted    = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
 
   // ---------------------------------------------------------------- size and layout of the next frame
   // Size: payload, and where the first marker lies. Layout: words. Count: markers.
-  logic        final_d;
-  logic [11:0] body_words, body_q;        // FPDU without markers
-  logic [11:0] spaces_q;                  // words behind the first marker's place
-  logic [6:0]  to_marker_q;
-  logic [8:0]  phase;
-  logic [4:0]  markers;
-  logic        any_marker_q, some_q;      // some: the frame has payload
+  logic final_d;
+  logic [11:0] body_words, body_q;  // FPDU without markers
+  logic [11:0] spaces_q;  // words behind the first marker's place
+  logic [ 6:0] to_marker_q;
+  logic [ 8:0] phase;
+  logic [ 4:0] markers;
+  logic any_marker_q, some_q;  // some: the frame has payload
 
   assign final_d    = !message || left_q <= 32'(job_q.fpdu_payload);
   assign body_words = 12'(chunk_q[13:2]) + (is_tagged ? 12'd5 : 12'd6) + 12'(chunk_q[1:0] != 2'd0);
@@ -80,11 +89,11 @@ module tx_segmenter
   // ---------------------------------------------------------------- reads
   // Measured a cycle ahead: Layout and each read or shift of Read change what is measured.
   logic [13:0] piece, piece_q;
-  logic        piece_ends_sge, piece_ends_sge_q, piece_is_rest_q, measured_q;
-  logic        sge_empty, sge_shift, read_taken;
-  logic [3:0]  sge_empty_q;               // an SGE under way has bytes left until it moves on
+  logic piece_ends_sge, piece_ends_sge_q, piece_is_rest_q, measured_q;
+  logic sge_empty, sge_shift, read_taken;
+  logic [3:0] sge_empty_q;  // an SGE under way has bytes left until it moves on
   // The high halves of TO and of the current SGE's address follow a cycle later.
-  logic        to_carry_q, iova_carry_q;
+  logic to_carry_q, iova_carry_q;
 
   assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
   assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
@@ -117,10 +126,10 @@ module tx_segmenter
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      Take: if (checked_valid_i) state_d = Size;
-      Size: state_d = Layout;
-      Layout: state_d = Count;
-      Count: state_d = Step;
+      Take:      if (checked_valid_i) state_d = Size;
+      Size:      state_d = Layout;
+      Layout:    state_d = Count;
+      Count:     state_d = Step;
       Step: begin
         if (step_taken) begin
           if (has_frame_q && !from_slot && some_q) state_d = Read;
@@ -132,8 +141,8 @@ module tx_segmenter
         if (read_taken && piece_is_rest_q) state_d = final_q ? Take : Next;
       end
       DropBytes: if (to_read_q == '0) state_d = Next;
-      Next: state_d = Size;
-      default: state_d = Take;
+      Next:      state_d = Size;
+      default:   state_d = Take;
     endcase
   end
 
@@ -145,19 +154,19 @@ module tx_segmenter
   always_ff @(posedge clk_i) begin
     unique case (state_q)
       Take: begin
-        job_q      <= checked_i.job;
-        row_q      <= checked_i.row;
-        number_q   <= checked_i.number;
-        epoch_q    <= checked_i.epoch;
-        status_q   <= checked_i.status;
-        left_q     <= checked_i.job.length;
+        job_q <= checked_i.job;
+        row_q <= checked_i.row;
+        number_q <= checked_i.number;
+        epoch_q <= checked_i.epoch;
+        status_q <= checked_i.status;
+        left_q <= checked_i.job.length;
         sge_iova_q <= {checked_i.job.sge3_iova, checked_i.job.sge2_iova, checked_i.job.sge1_iova, checked_i.job.sge0_iova};
-        sge_len_q  <= {checked_i.job.sge3_length, checked_i.job.sge2_length, checked_i.job.sge1_length,
-                       checked_i.job.sge0_length};
-        sge_empty_q <= {checked_i.job.sge3_length == '0, checked_i.job.sge2_length == '0, checked_i.job.sge1_length == '0,
-                        checked_i.job.sge0_length == '0};
-        slot_q     <= checked_i.job[1023:512];
-        to_carry_q   <= 1'b0;
+        sge_len_q <= {checked_i.job.sge3_length, checked_i.job.sge2_length, checked_i.job.sge1_length, checked_i.job.sge0_length};
+        sge_empty_q <= {
+          checked_i.job.sge3_length == '0, checked_i.job.sge2_length == '0, checked_i.job.sge1_length == '0, checked_i.job.sge0_length == '0
+        };
+        slot_q <= checked_i.job[1023:512];
+        to_carry_q <= 1'b0;
         iova_carry_q <= 1'b0;
         if (checked_i.status == STATUS_READ_ERROR) begin
           job_q.flow  <= '0;
@@ -184,14 +193,14 @@ module tx_segmenter
       Read: begin
         if (read_taken) begin
           {iova_carry_q, sge_iova_q[0][31:0]} <= 33'(sge_iova_q[0][31:0]) + 33'(to_read_q);
-          sge_len_q[0]  <= sge_len_q[0] - 32'(to_read_q);
-          to_read_q     <= to_read_q - piece_q;
+          sge_len_q[0]                        <= sge_len_q[0] - 32'(to_read_q);
+          to_read_q                           <= to_read_q - piece_q;
         end
         if (sge_shift) begin
           iova_carry_q <= 1'b0;
-          sge_iova_q <= {64'd0, sge_iova_q[3:1]};
-          sge_len_q  <= {32'd0, sge_len_q[3:1]};
-          sge_empty_q <= {1'b1, sge_empty_q[3:1]};
+          sge_iova_q   <= {64'd0, sge_iova_q[3:1]};
+          sge_len_q    <= {32'd0, sge_len_q[3:1]};
+          sge_empty_q  <= {1'b1, sge_empty_q[3:1]};
         end
       end
       DropBytes: begin
@@ -201,31 +210,45 @@ module tx_segmenter
         end
       end
       Next: begin
-        left_q         <= left_q - 32'(chunk_q);
-        job_q.seq      <= job_q.seq + 32'(length_q);
+        left_q                             <= left_q - 32'(chunk_q);
+        job_q.seq                          <= job_q.seq + 32'(length_q);
         {to_carry_q, job_q.to_or_mo[31:0]} <= 33'(job_q.to_or_mo[31:0]) + 33'(chunk_q);
         if (iova_carry_q) sge_iova_q[0][63:32] <= sge_iova_q[0][63:32] + 32'd1;
-        iova_carry_q   <= 1'b0;
+        iova_carry_q <= 1'b0;
       end
       default: ;
     endcase
   end
 
   // ---------------------------------------------------------------- the step
-  logic [7:0]   ddp_control;
-  logic [15:0]  ulpdu_length;
+  logic [  7:0] ddp_control;
+  logic [ 15:0] ulpdu_length;
   logic [159:0] head;
 
   // RFC 5041 §4: T, L, reserved bits, version 1. RFC 5044 §4.1: the ULPDU's length before it.
-  assign ddp_control  = {is_tagged, final_q && job_q.flags[JOB_LAST_BIT], job_q.ddp_rsvd[5:2], 2'd1};
+  assign ddp_control = {is_tagged, final_q && job_q.flags[JOB_LAST_BIT], job_q.ddp_rsvd[5:2], 2'd1};
   assign ulpdu_length = 16'(chunk_q) + (is_tagged ? 16'd14 : 16'd18);
-  assign head = is_tagged
-      ? {32'd0, swap32(job_q.to_or_mo[31:0]), swap32(job_q.to_or_mo[63:32]), swap32(job_q.stag_or_qn),
-         job_q.rdmap_control, ddp_control, swap16(ulpdu_length)}
-      : {swap32(job_q.to_or_mo[31:0]), swap32(job_q.msn), swap32(job_q.stag_or_qn), swap32(job_q.rsvd_ulp),
-         job_q.rdmap_control, ddp_control, swap16(ulpdu_length)};
+  assign head = is_tagged ? {32'd0, swap32(
+      job_q.to_or_mo[31:0]
+  ), swap32(
+      job_q.to_or_mo[63:32]
+  ), swap32(
+      job_q.stag_or_qn
+  ), job_q.rdmap_control, ddp_control, swap16(
+      ulpdu_length
+  )} : {swap32(
+      job_q.to_or_mo[31:0]
+  ), swap32(
+      job_q.msn
+  ), swap32(
+      job_q.stag_or_qn
+  ), swap32(
+      job_q.rsvd_ulp
+  ), job_q.rdmap_control, ddp_control, swap16(
+      ulpdu_length
+  )};
 
-  assign slot_o          = slot_q;
+  assign slot_o = slot_q;
   assign checked_ready_o = state_q == Take;
 
   // Addresses and ports from the peer's side, as in what is received.
@@ -234,30 +257,36 @@ module tx_segmenter
   // verilator lint_on UNUSEDSIGNAL
   replay_t     about;
   headers_t    headers;
-  assign replay  = replay_job_t'(job_q);
-  assign about   = '{key: {row_q.local_port, row_q.remote_port, row_q.local_ip, row_q.remote_ip}, seq: replay.seq,
-                     follows: replay.flags[REPLAY_JOB_FOLLOWS_BIT], msn: replay.msn, mo: replay.mo, bytes: 16'(length_q)};
+  assign replay = replay_job_t'(job_q);
+  assign about = '{
+          key: {row_q.local_port, row_q.remote_port, row_q.local_ip, row_q.remote_ip},
+          seq: replay.seq,
+          follows: replay.flags[REPLAY_JOB_FOLLOWS_BIT],
+          msn: replay.msn,
+          mo: replay.mo,
+          bytes: 16'(length_q)
+      };
   assign headers = '{
-      seq: job_q.kind == JOB_KIND_RAW_FRAME ? '0 : job_q.seq,
-      ack: job_q.ack,
-      window: job_q.window,
-      tcp_flags: final_q ? job_q.tcp_flags : job_q.tcp_flags & ~TCP_PSH,
-      ts_val: job_q.ts_val,
-      ts_ecr: job_q.ts_ecr,
-      ttl: row_q.ttl,
-      tos: row_q.tos | {6'd0, job_q.flags[JOB_ECT_BIT], 1'b0},
-      remote_mac: row_q.remote_mac,
-      local_mac: row_q.local_mac,
-      local_ip: row_q.local_ip,
-      remote_ip: row_q.remote_ip,
-      local_port: row_q.local_port,
-      remote_port: row_q.remote_port
-  };
+          seq: job_q.kind == JOB_KIND_RAW_FRAME ? '0 : job_q.seq,
+          ack: job_q.ack,
+          window: job_q.window,
+          tcp_flags: final_q ? job_q.tcp_flags : job_q.tcp_flags & ~TCP_PSH,
+          ts_val: job_q.ts_val,
+          ts_ecr: job_q.ts_ecr,
+          ttl: row_q.ttl,
+          tos: row_q.tos | {6'd0, job_q.flags[JOB_ECT_BIT], 1'b0},
+          remote_mac: row_q.remote_mac,
+          local_mac: row_q.local_mac,
+          local_ip: row_q.local_ip,
+          remote_ip: row_q.remote_ip,
+          local_port: row_q.local_port,
+          remote_port: row_q.remote_port
+      };
 
   always_comb begin
     step_o = '{
         number: number_q,
-        flow: job_q.flow,
+        flow : job_q.flow,
         epoch: epoch_q,
         job_last: final_q,
         notify: job_q.flags[JOB_NOTIFY_BIT],
@@ -295,9 +324,9 @@ module tx_segmenter
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      reads_have_sges: assert (state_q == Read && sge_empty -> |sge_len_q[3:1]);
-      measure_is_new: assert (read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge);
-      address_whole: assert (read_valid_o -> !iova_carry_q);
+      reads_have_sges : assert (state_q == Read && sge_empty -> |sge_len_q[3:1]);
+      measure_is_new : assert (read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge);
+      address_whole : assert (read_valid_o -> !iova_carry_q);
     end
   end
 `endif

@@ -8,20 +8,20 @@
 module tx_store
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned BYTES  = 32768,       // at least two of the longest frames
+  parameter  int unsigned DATA_W  = 512,
+  parameter  int unsigned BYTES   = 32768,                  // at least two of the longest frames
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic              clk_i,
-  input  logic              rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic              in_valid_i,
   output logic              in_ready_o,
   input  logic [DATA_W-1:0] in_data_i,
 
-  input  logic              fetch_valid_i,
-  output logic              fetch_ready_o,
-  input  fetch_t            fetch_i,
+  input  logic   fetch_valid_i,
+  output logic   fetch_ready_o,
+  input  fetch_t fetch_i,
 
   output logic              out_valid_o,
   input  logic              out_ready_i,
@@ -29,21 +29,21 @@ module tx_store
 );
 
   localparam int unsigned BEAT_BYTES = DATA_W / 8;
-  localparam int unsigned LANE_W     = COUNT_W - 1;
-  localparam int unsigned WORDS      = DATA_W / 32;
-  localparam int unsigned DEPTH      = BYTES / BEAT_BYTES;
-  localparam int unsigned ADDR_W     = $clog2(DEPTH);
-  localparam int unsigned OUT_DEPTH  = 8;
+  localparam int unsigned LANE_W = COUNT_W - 1;
+  localparam int unsigned WORDS = DATA_W / 32;
+  localparam int unsigned DEPTH = BYTES / BEAT_BYTES;
+  localparam int unsigned ADDR_W = $clog2(DEPTH);
+  localparam int unsigned OUT_DEPTH = 8;
 
   // The command under way; the next one is taken as it ends.
-  logic                   have_q, last_q;      // last_q: its last beat is read next
-  fetch_t                 now_q;
-  logic [13-LANE_W:0]     beats, left_q;       // of the packet from the next one on, less one
-  logic                   next_take, discard, read, out_pop;
-  logic [3:0]             credit_q;            // beats on their way to the output or waiting there
-  logic                   credit_ok_q;
+  logic have_q, last_q;  // last_q: its last beat is read next
+  fetch_t now_q;
+  logic [13-LANE_W:0] beats, left_q;  // of the packet from the next one on, less one
+  logic next_take, discard, read, out_pop;
+  logic [3:0] credit_q;  // beats on their way to the output or waiting there
+  logic       credit_ok_q;
 
-  assign beats         = (14-LANE_W)'((fetch_i.length - 14'd1) >> LANE_W);
+  assign beats         = (14 - LANE_W)'((fetch_i.length - 14'd1) >> LANE_W);
   assign discard       = have_q && now_q.drop;
   assign read          = have_q && !now_q.drop && credit_ok_q;
   assign next_take     = !have_q || discard || (read && last_q);
@@ -74,15 +74,15 @@ module tx_store
       last_q <= beats == '0;
     end else if (read) begin
       left_q <= left_q - 1'b1;
-      last_q <= left_q == (14-LANE_W)'(1);
+      last_q <= left_q == (14 - LANE_W)'(1);
     end
   end
 
   // ---------------------------------------------------------------- room: freed a cycle late, told a cycle late
   logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
-  logic [ADDR_W:0]   used_q;
+  logic [  ADDR_W:0] used_q;
   logic [ADDR_W-1:0] freed_q;
-  logic              room_q, write;
+  logic room_q, write;
 
   assign in_ready_o = room_q;
   assign write      = in_valid_i && room_q;
@@ -105,9 +105,9 @@ module tx_store
   end
 
   // ---------------------------------------------------------------- memory
-  logic              m_valid_q, m_crc_q;
-  logic [LANE_W-3:0] m_word_q;                 // where the CRC goes: the packet's last word
-  logic [31:0]       m_crc_value_q;
+  logic m_valid_q, m_crc_q;
+  logic [LANE_W-3:0] m_word_q;  // where the CRC goes: the packet's last word
+  logic [      31:0] m_crc_value_q;
   logic [DATA_W-1:0] m_data;
 
   ram_1r1w #(
@@ -136,7 +136,7 @@ module tx_store
   end
 
   // ---------------------------------------------------------------- CRC in its place
-  logic              c_valid_q, out_room, kept_valid, kept_ready;
+  logic c_valid_q, out_room, kept_valid, kept_ready;
   logic [DATA_W-1:0] c_data_q, kept_data;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -165,10 +165,18 @@ module tx_store
     .count_o   ()
   );
 
-  stream_slice #(.WIDTH(DATA_W)) u_shown (
-    .clk_i, .rst_ni,
-    .in_valid_i (kept_valid),  .in_ready_o (kept_ready),  .in_data_i (kept_data),
-    .out_valid_o(out_valid_o), .out_ready_i(out_ready_i), .out_data_o(out_data_o), .shown_o()
+  stream_slice #(
+    .WIDTH(DATA_W)
+  ) u_shown (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (kept_valid),
+    .in_ready_o (kept_ready),
+    .in_data_i  (kept_data),
+    .out_valid_o(out_valid_o),
+    .out_ready_i(out_ready_i),
+    .out_data_o (out_data_o),
+    .shown_o    ()
   );
 
   logic unused;
@@ -180,10 +188,10 @@ module tx_store
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      out_has_room: assert (c_valid_q -> out_room);
-      has_beats: assert (read -> used_q > (ADDR_W + 1)'(freed_q));
-      has_room: assert (write -> used_q != (ADDR_W + 1)'(DEPTH));
-      fetch_has_length: assert (fetch_valid_i -> fetch_i.length != '0);
+      out_has_room : assert (c_valid_q -> out_room);
+      has_beats : assert (read -> used_q > (ADDR_W + 1)'(freed_q));
+      has_room : assert (write -> used_q != (ADDR_W + 1)'(DEPTH));
+      fetch_has_length : assert (fetch_valid_i -> fetch_i.length != '0);
     end
   end
 `endif

@@ -9,18 +9,18 @@
 module tx_tcp
   import weft_tx_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic        frame_valid_i,
-  output logic        frame_ready_o,
-  input  frame_t      frame_i,
-  input  logic        sum_valid_i,
-  output logic        sum_ready_o,
-  input  logic [31:0] sum_i,
-  input  logic        crc_valid_i,
-  output logic        crc_ready_o,
-  input  logic [31:0] crc_i,
+  input  logic          frame_valid_i,
+  output logic          frame_ready_o,
+  input  frame_t        frame_i,
+  input  logic          sum_valid_i,
+  output logic          sum_ready_o,
+  input  logic   [31:0] sum_i,
+  input  logic          crc_valid_i,
+  output logic          crc_ready_o,
+  input  logic   [31:0] crc_i,
 
   output logic        fetch_valid_o,
   input  logic        fetch_ready_i,
@@ -29,21 +29,27 @@ module tx_tcp
   input  logic        header_ready_i,
   output out_header_t header_o,
 
-  output logic        drop_o                 // pulse: a frame was thrown away
+  output logic drop_o  // pulse: a frame was thrown away
 );
 
   localparam int unsigned ETHERNET = 14;
-  localparam int unsigned IPV4     = 20;
-  localparam int unsigned TCP      = 20;
-  localparam int unsigned STAMPS   = 12;
-  localparam int unsigned BYTES    = ETHERNET + IPV4 + TCP + STAMPS;
+  localparam int unsigned IPV4 = 20;
+  localparam int unsigned TCP = 20;
+  localparam int unsigned STAMPS = 12;
+  localparam int unsigned BYTES = ETHERNET + IPV4 + TCP + STAMPS;
 
-  typedef enum logic [2:0] {Wait, Add, Fold, Finish, Out} state_e;
+  typedef enum logic [2:0] {
+    Wait,
+    Add,
+    Fold,
+    Finish,
+    Out
+  } state_e;
 
-  state_e      state_q;
-  logic        frame_valid_q, has_payload_q, ready, out_taken;
-  frame_t      frame_q;
-  logic [15:0] id_q;
+  state_e state_q;
+  logic frame_valid_q, has_payload_q, ready, out_taken;
+  frame_t        frame_q;
+  logic   [15:0] id_q;
 
   assign frame_ready_o = !frame_valid_q || out_taken;
   assign ready         = frame_valid_q && (!has_payload_q || sum_valid_i) && (!frame_q.crc || crc_valid_i);
@@ -54,52 +60,91 @@ module tx_tcp
   end
 
   // ---------------------------------------------------------------- headers, checksums zero
-  logic [6:0]         length;
-  logic [15:0]        ip_length;
+  logic [        6:0] length;
+  logic [       15:0] ip_length;
   logic [8*BYTES-1:0] header;
-  logic [7:0]         offset;
+  logic [        7:0] offset;
 
   assign ip_length = 16'(frame_q.length) + (frame_q.timestamps ? 16'(IPV4 + TCP + STAMPS) : 16'(IPV4 + TCP));
-  assign length    = frame_q.raw ? 7'd0 : frame_q.timestamps ? 7'(BYTES) : 7'(BYTES - STAMPS);
-  assign offset    = frame_q.timestamps ? 8'h80 : 8'h50;
+  assign length = frame_q.raw ? 7'd0 : frame_q.timestamps ? 7'(BYTES) : 7'(BYTES - STAMPS);
+  assign offset = frame_q.timestamps ? 8'h80 : 8'h50;
 
   assign header = {
-      frame_q.timestamps ? {swap32(frame_q.says.ts_ecr), swap32(frame_q.says.ts_val), 32'h0A08_0101} : 96'd0,
-      16'd0, 16'd0, swap16(frame_q.says.window), frame_q.says.tcp_flags, offset,
-      swap32(frame_q.says.ack), swap32(frame_q.says.seq), frame_q.says.remote_port, frame_q.says.local_port,
-      frame_q.says.remote_ip, frame_q.says.local_ip, 16'd0, 8'd6, frame_q.says.ttl, swap16(16'h4000), swap16(id_q),
-      swap16(ip_length), frame_q.says.tos, 8'h45,
-      16'h0008, frame_q.says.local_mac, frame_q.says.remote_mac};
+    frame_q.timestamps ? {swap32(frame_q.says.ts_ecr), swap32(frame_q.says.ts_val), 32'h0A08_0101} : 96'd0,
+    16'd0,
+    16'd0,
+    swap16(frame_q.says.window),
+    frame_q.says.tcp_flags,
+    offset,
+    swap32(frame_q.says.ack),
+    swap32(frame_q.says.seq),
+    frame_q.says.remote_port,
+    frame_q.says.local_port,
+    frame_q.says.remote_ip,
+    frame_q.says.local_ip,
+    16'd0,
+    8'd6,
+    frame_q.says.ttl,
+    swap16(16'h4000),
+    swap16(id_q),
+    swap16(ip_length),
+    frame_q.says.tos,
+    8'h45,
+    16'h0008,
+    frame_q.says.local_mac,
+    frame_q.says.remote_mac
+  };
 
   // ---------------------------------------------------------------- checksums
   // Of the frame that the register takes: four words or less in a group. The lengths go in as payload and constant apart: the sum
   // does not mind as long as it is not zero, and no sum here is.
-  localparam logic [15:0] IP_WORDS  = swap16(16'h4000) + 16'h45;             // fragment field; version and length
-  localparam logic [15:0] PLAIN     = 16'(TCP);
-  localparam logic [15:0] STAMPED   = 16'(TCP + STAMPS);
+  localparam logic [15:0] IP_WORDS = swap16(16'h4000) + 16'h45;  // fragment field; version and length
+  localparam logic [15:0] PLAIN = 16'(TCP);
+  localparam logic [15:0] STAMPED = 16'(TCP + STAMPS);
 
   logic [17:0] ip_q, addresses_q, ports_q, numbers_q, stamps_q;
   logic [18:0] fields_q;
-  logic [15:0] options;                        // NOP NOP, kind and length of the timestamps, in one word
+  logic [15:0] options;  // NOP NOP, kind and length of the timestamps, in one word
 
   assign options = 16'h0101 + 16'h0A08;
 
   always_ff @(posedge clk_i) begin
     if (frame_ready_o) begin
-      frame_q       <= frame_i;
+      frame_q <= frame_i;
       has_payload_q <= frame_i.length != '0;
-      ip_q        <= 18'(swap16(16'(frame_i.length))) + 18'(swap16(16'(IPV4) + (frame_i.timestamps ? STAMPED : PLAIN))) +
-                     18'({frame_i.says.tos, 8'd0}) + 18'({8'd6, frame_i.says.ttl});
+      ip_q <= 18'(swap16(
+          16'(frame_i.length)
+      )) + 18'(swap16(
+          16'(IPV4) + (frame_i.timestamps ? STAMPED : PLAIN)
+      )) + 18'({frame_i.says.tos, 8'd0}) + 18'({8'd6, frame_i.says.ttl});
       addresses_q <= 18'(frame_i.says.local_ip[15:0]) + 18'(frame_i.says.local_ip[31:16]) + 18'(frame_i.says.remote_ip[15:0]) +
                      18'(frame_i.says.remote_ip[31:16]);
-      ports_q     <= 18'(frame_i.says.local_port) + 18'(frame_i.says.remote_port) + 18'(swap16(frame_i.says.window)) +
-                     18'({frame_i.says.tcp_flags, frame_i.timestamps ? 8'h80 : 8'h50});
-      numbers_q   <= 18'(swap16(frame_i.says.seq[15:0])) + 18'(swap16(frame_i.says.seq[31:16])) + 18'(swap16(frame_i.says.ack[15:0])) +
-                     18'(swap16(frame_i.says.ack[31:16]));
-      stamps_q    <= frame_i.timestamps ? 18'(swap16(frame_i.says.ts_val[15:0])) + 18'(swap16(frame_i.says.ts_val[31:16])) +
-                     18'(swap16(frame_i.says.ts_ecr[15:0])) + 18'(swap16(frame_i.says.ts_ecr[31:16])) : '0;
-      fields_q    <= 19'h600 + 19'(swap16(16'(frame_i.length))) + 19'(swap16(frame_i.timestamps ? STAMPED : PLAIN)) +
-                     (frame_i.timestamps ? 19'(options) : 19'd0);
+      ports_q <= 18'(frame_i.says.local_port) + 18'(frame_i.says.remote_port) + 18'(swap16(
+          frame_i.says.window
+      )) + 18'({frame_i.says.tcp_flags, frame_i.timestamps ? 8'h80 : 8'h50});
+      numbers_q <= 18'(swap16(
+          frame_i.says.seq[15:0]
+      )) + 18'(swap16(
+          frame_i.says.seq[31:16]
+      )) + 18'(swap16(
+          frame_i.says.ack[15:0]
+      )) + 18'(swap16(
+          frame_i.says.ack[31:16]
+      ));
+      stamps_q <= frame_i.timestamps ? 18'(swap16(
+          frame_i.says.ts_val[15:0]
+      )) + 18'(swap16(
+          frame_i.says.ts_val[31:16]
+      )) + 18'(swap16(
+          frame_i.says.ts_ecr[15:0]
+      )) + 18'(swap16(
+          frame_i.says.ts_ecr[31:16]
+      )) : '0;
+      fields_q <= 19'h600 + 19'(swap16(
+          16'(frame_i.length)
+      )) + 19'(swap16(
+          frame_i.timestamps ? STAMPED : PLAIN
+      )) + (frame_i.timestamps ? 19'(options) : 19'd0);
     end
   end
 
@@ -130,9 +175,9 @@ module tx_tcp
   // ---------------------------------------------------------------- out
   logic want_header, want_fetch;
 
-  assign want_header = !frame_q.drop;
-  assign want_fetch  = has_payload_q;
-  assign out_taken   = state_q == Out && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
+  assign want_header    = !frame_q.drop;
+  assign want_fetch     = has_payload_q;
+  assign out_taken      = state_q == Out && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
 
   assign header_valid_o = out_taken && want_header;
   assign fetch_valid_o  = out_taken && want_fetch;
@@ -142,8 +187,14 @@ module tx_tcp
   assign crc_ready_o    = out_taken && frame_q.crc;
 
   always_comb begin
-    header_o = '{fpdu: frame_q.fpdu, replay: frame_q.replay, seq: frame_q.says.seq, payload_bytes: frame_q.length,
-                 header_bytes: length, header: '0};
+    header_o = '{
+        fpdu: frame_q.fpdu,
+        replay: frame_q.replay,
+        seq: frame_q.says.seq,
+        payload_bytes: frame_q.length,
+        header_bytes: length,
+        header: '0
+    };
     header_o.header[8*BYTES-1:0] = header;
     header_o.header[8*(ETHERNET+10)+:16] = ip_check_q;
     header_o.header[8*(ETHERNET+IPV4+16)+:16] = tcp_check_q;

@@ -13,94 +13,103 @@ module weft_tx
   import weft_int_pkg::*;
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned DATA_W    = 512,
-  parameter int unsigned NUM_FLOWS = 1024,
-  parameter int unsigned NUM_STAGS = 4096,    // of the receive path
-  parameter int unsigned PUSH_SLOTS = 32,     // of the push window; 0: none
-  parameter int unsigned PORTS     = 1,
-  parameter depths_t     DEPTHS    = DEEP,
-  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W     = 512,
+  parameter  int unsigned NUM_FLOWS  = 1024,
+  parameter  int unsigned NUM_STAGS  = 4096,                   // of the receive path
+  parameter  int unsigned PUSH_SLOTS = 32,                     // of the push window; 0: none
+  parameter  int unsigned PORTS      = 1,
+  parameter  depths_t     DEPTHS     = DEEP,
+  localparam int unsigned COUNT_W    = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic                          clk_i,
-  input  logic                          rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  tx_cfg_t [PORTS-1:0]           cfg_i,
-  input  logic [PORTS-1:0]              hold_i,         // level: none of the port's jobs is begun
-  output logic [PORTS-1:0][31:0]        job_done_o,
+  input  tx_cfg_t [PORTS-1:0]       cfg_i,
+  input  logic    [PORTS-1:0]       hold_i,     // level: none of the port's jobs is begun
+  output logic    [PORTS-1:0][31:0] job_done_o,
 
-  input  logic                          push_valid_i,   // writes of the push window, always taken
-  input  logic [11:0]                   push_addr_i,
-  input  logic [DATA_W-1:0]             push_data_i,
-  input  logic [DATA_W/8-1:0]           push_strb_i,
+  input logic                push_valid_i,  // writes of the push window, always taken
+  input logic [        11:0] push_addr_i,
+  input logic [  DATA_W-1:0] push_data_i,
+  input logic [DATA_W/8-1:0] push_strb_i,
 
-  input  logic                          tbl_req_valid_i,
-  output logic                          tbl_req_ready_o,
-  input  table_req_t                    tbl_req_i,
-  output logic                          tbl_rsp_valid_o,
-  output table_rsp_t                    tbl_rsp_o,
+  input  logic       tbl_req_valid_i,
+  output logic       tbl_req_ready_o,
+  input  table_req_t tbl_req_i,
+  output logic       tbl_rsp_valid_o,
+  output table_rsp_t tbl_rsp_o,
 
-  output logic                          job_req_valid_o,
-  input  logic                          job_req_ready_i,
-  output logic [63:0]                   job_req_addr_o,
-  output logic [15:0]                   job_req_bytes_o,
-  input  logic                          job_rsp_valid_i,
-  output logic                          job_rsp_ready_o,
-  input  logic [DATA_W-1:0]             job_rsp_data_i,
-  input  logic [COUNT_W-1:0]            job_rsp_count_i,
-  input  logic                          job_rsp_last_i,
-  input  logic                          job_rsp_error_i,
+  output logic               job_req_valid_o,
+  input  logic               job_req_ready_i,
+  output logic [       63:0] job_req_addr_o,
+  output logic [       15:0] job_req_bytes_o,
+  input  logic               job_rsp_valid_i,
+  output logic               job_rsp_ready_o,
+  input  logic [ DATA_W-1:0] job_rsp_data_i,
+  input  logic [COUNT_W-1:0] job_rsp_count_i,
+  input  logic               job_rsp_last_i,
+  input  logic               job_rsp_error_i,
 
-  output logic                          ga_req_valid_o,
-  input  logic                          ga_req_ready_i,
-  output logic [63:0]                   ga_req_addr_o,
-  output logic [15:0]                   ga_req_bytes_o,
-  input  logic                          ga_rsp_valid_i,
-  output logic                          ga_rsp_ready_o,
-  input  logic [DATA_W-1:0]             ga_rsp_data_i,
-  input  logic [COUNT_W-1:0]            ga_rsp_count_i,
-  input  logic                          ga_rsp_last_i,
-  input  logic                          ga_rsp_error_i,
+  output logic               ga_req_valid_o,
+  input  logic               ga_req_ready_i,
+  output logic [       63:0] ga_req_addr_o,
+  output logic [       15:0] ga_req_bytes_o,
+  input  logic               ga_rsp_valid_i,
+  output logic               ga_rsp_ready_o,
+  input  logic [ DATA_W-1:0] ga_rsp_data_i,
+  input  logic [COUNT_W-1:0] ga_rsp_count_i,
+  input  logic               ga_rsp_last_i,
+  input  logic               ga_rsp_error_i,
 
-  output logic [PORTS-1:0]              rpt_valid_o,
-  input  logic [PORTS-1:0]              rpt_ready_i,
-  output logic [PORTS-1:0][511:0]       rpt_o,
+  output logic [PORTS-1:0]        rpt_valid_o,
+  input  logic [PORTS-1:0]        rpt_ready_i,
+  output logic [PORTS-1:0][511:0] rpt_o,
 
-  output logic [DATA_W-1:0]             mac_tx_tdata,
-  output logic [DATA_W/8-1:0]           mac_tx_tkeep,
-  output logic                          mac_tx_tlast,
-  output logic                          mac_tx_tvalid,
-  input  logic                          mac_tx_tready,
+  output logic [  DATA_W-1:0] mac_tx_tdata,
+  output logic [DATA_W/8-1:0] mac_tx_tkeep,
+  output logic                mac_tx_tlast,
+  output logic                mac_tx_tvalid,
+  input  logic                mac_tx_tready,
 
-  output logic                          replay_valid_o,   // a replay's bytes: data, keep and last as for the MAC
-  input  logic                          replay_ready_i,
-  output replay_t                       replay_about_o,
+  output logic    replay_valid_o,  // a replay's bytes: data, keep and last as for the MAC
+  input  logic    replay_ready_i,
+  output replay_t replay_about_o,
 
-  output logic                          idle_o,
-  output trace_event_t [2:0]            trace_o,        // jobs begun; jobs done; frames out
-  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  output logic                                  idle_o,
+  output trace_event_t [             2:0]       trace_o,   // jobs begun; jobs done; frames out
+  output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned STEPS = 32'(DEPTHS.steps);        // frames whose reads may be under way
-  localparam int unsigned SLOTS = 16;        // inline payloads waiting
+  localparam int unsigned STEPS = 32'(DEPTHS.steps);  // frames whose reads may be under way
+  localparam int unsigned SLOTS = 16;  // inline payloads waiting
 
   // ---------------------------------------------------------------- jobs
-  logic         job_valid, job_ready, job_error, jobs_idle, table_idle;
-  job_t         job;
-  logic [31:0]  job_number;
-  epoch_t       job_epoch;
-  logic [PORTS-1:0][EPOCH_W-1:0] epoch;
-  logic [PORTS-1:0]      job_reset;
-  logic         lookup_valid, lookup_ready, checked_valid, checked_ready;
-  logic [15:0]  lookup_flow;
-  flow_tx_row_t lookup_row;
-  checked_t     checked;
+  logic job_valid, job_ready, job_error, jobs_idle, table_idle;
+  job_t                            job;
+  logic   [     31:0]              job_number;
+  epoch_t                          job_epoch;
+  logic   [PORTS-1:0][EPOCH_W-1:0] epoch;
+  logic   [PORTS-1:0]              job_reset;
+  logic lookup_valid, lookup_ready, checked_valid, checked_ready;
+  logic         [15:0] lookup_flow;
+  flow_tx_row_t        lookup_row;
+  checked_t            checked;
 
-  tx_jobs #(.DATA_W(DATA_W), .PUSH_SLOTS(PUSH_SLOTS), .PORTS(PORTS), .PREFETCH(32'(DEPTHS.jobs))) u_jobs (
-    .clk_i, .rst_ni,
+  tx_jobs #(
+    .DATA_W    (DATA_W),
+    .PUSH_SLOTS(PUSH_SLOTS),
+    .PORTS     (PORTS),
+    .PREFETCH  (32'(DEPTHS.jobs))
+  ) u_jobs (
+    .clk_i,
+    .rst_ni,
     .cfg_i,
     .hold_i,
     .epoch_o     (epoch),
-    .push_valid_i, .push_addr_i, .push_data_i, .push_strb_i,
+    .push_valid_i,
+    .push_addr_i,
+    .push_data_i,
+    .push_strb_i,
     .req_valid_o (job_req_valid_o),
     .req_ready_i (job_req_ready_i),
     .req_addr_o  (job_req_addr_o),
@@ -123,8 +132,13 @@ module weft_tx
   tx_flow_table #(
     .NUM_FLOWS(NUM_FLOWS)
   ) u_flow_table (
-    .clk_i, .rst_ni,
-    .tbl_req_valid_i, .tbl_req_ready_o, .tbl_req_i, .tbl_rsp_valid_o, .tbl_rsp_o,
+    .clk_i,
+    .rst_ni,
+    .tbl_req_valid_i,
+    .tbl_req_ready_o,
+    .tbl_req_i,
+    .tbl_rsp_valid_o,
+    .tbl_rsp_o,
     .lookup_valid_i(lookup_valid),
     .lookup_ready_o(lookup_ready),
     .lookup_flow_i (lookup_flow),
@@ -133,7 +147,8 @@ module weft_tx
   );
 
   tx_job_check u_job_check (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .job_valid_i    (job_valid),
     .job_ready_o    (job_ready),
     .job_i          (job),
@@ -150,19 +165,20 @@ module weft_tx
   );
 
   // ---------------------------------------------------------------- steps and reads
-  logic         abort;
-  logic [31:0]  abort_number;
-  epoch_t       abort_epoch;
-  logic         cut_valid, cut_ready, step_valid, step_ready;
-  step_t        cut, step;
-  logic         slot_in_valid, slot_in_ready, slot_valid, slot_ready;
+  logic          abort;
+  logic   [31:0] abort_number;
+  epoch_t        abort_epoch;
+  logic cut_valid, cut_ready, step_valid, step_ready;
+  step_t cut, step;
+  logic slot_in_valid, slot_in_ready, slot_valid, slot_ready;
   logic [511:0] slot_in, slot;
-  logic         read_valid, read_ready;
-  logic [63:0]  read_addr;
-  logic [13:0]  read_bytes, ga_bytes;
+  logic read_valid, read_ready;
+  logic [63:0] read_addr;
+  logic [13:0] read_bytes, ga_bytes;
 
   tx_segmenter u_segmenter (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .checked_valid_i(checked_valid),
     .checked_ready_o(checked_ready),
     .checked_i      (checked),
@@ -188,39 +204,63 @@ module weft_tx
     $error("weft_tx: jobs under way may be of more epochs than there are numbers");
   end
 
-  fifo_sync #(.WIDTH($bits(step_t)), .DEPTH(STEPS)) u_steps (
-    .clk_i, .rst_ni,
-    .wr_valid_i(cut_valid),  .wr_ready_o(cut_ready),  .wr_data_i(cut),
-    .rd_valid_o(step_valid), .rd_ready_i(step_ready), .rd_data_o(step),
+  fifo_sync #(
+    .WIDTH($bits(step_t)),
+    .DEPTH(STEPS)
+  ) u_steps (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(cut_valid),
+    .wr_ready_o(cut_ready),
+    .wr_data_i (cut),
+    .rd_valid_o(step_valid),
+    .rd_ready_i(step_ready),
+    .rd_data_o (step),
     .count_o   ()
   );
 
-  fifo_sync #(.WIDTH(512), .DEPTH(SLOTS)) u_slots (
-    .clk_i, .rst_ni,
-    .wr_valid_i(slot_in_valid), .wr_ready_o(slot_in_ready), .wr_data_i(slot_in),
-    .rd_valid_o(slot_valid),    .rd_ready_i(slot_ready),    .rd_data_o(slot),
+  fifo_sync #(
+    .WIDTH(512),
+    .DEPTH(SLOTS)
+  ) u_slots (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(slot_in_valid),
+    .wr_ready_o(slot_in_ready),
+    .wr_data_i (slot_in),
+    .rd_valid_o(slot_valid),
+    .rd_ready_i(slot_ready),
+    .rd_data_o (slot),
     .count_o   ()
   );
 
-  fifo_sync #(.WIDTH(64 + 14), .DEPTH(4)) u_reads (
-    .clk_i, .rst_ni,
-    .wr_valid_i(read_valid),     .wr_ready_o(read_ready),     .wr_data_i({read_bytes, read_addr}),
-    .rd_valid_o(ga_req_valid_o), .rd_ready_i(ga_req_ready_i), .rd_data_o({ga_bytes, ga_req_addr_o}),
+  fifo_sync #(
+    .WIDTH(64 + 14),
+    .DEPTH(4)
+  ) u_reads (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(read_valid),
+    .wr_ready_o(read_ready),
+    .wr_data_i ({read_bytes, read_addr}),
+    .rd_valid_o(ga_req_valid_o),
+    .rd_ready_i(ga_req_ready_i),
+    .rd_data_o ({ga_bytes, ga_req_addr_o}),
     .count_o   ()
   );
 
   assign ga_req_bytes_o = 16'(ga_bytes);
 
   // ---------------------------------------------------------------- payload
-  logic               piece_valid, piece_ready, piece_last;
-  logic [DATA_W-1:0]  piece_data;
+  logic piece_valid, piece_ready, piece_last;
+  logic [ DATA_W-1:0] piece_data;
   logic [COUNT_W-1:0] piece_count;
-  logic               layout_valid, layout_ready, frame_valid, frame_ready;
-  layout_t            layout;
-  frame_t             frame;
-  logic [PORTS-1:0]   report_valid, report_ready, joined, reports_idle;
-  logic [511:0]       report;
-  logic               begin_frame, end_job, bad_job, read_error, read_stall;
+  logic layout_valid, layout_ready, frame_valid, frame_ready;
+  layout_t layout;
+  frame_t  frame;
+  logic [PORTS-1:0] report_valid, report_ready, joined, reports_idle;
+  logic [511:0] report;
+  logic begin_frame, end_job, bad_job, read_error, read_stall;
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_reset
     assign job_reset[p] = cfg_i[p].job_reset;
@@ -230,7 +270,8 @@ module weft_tx
     .DATA_W(DATA_W),
     .PORTS (PORTS)
   ) u_gather (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .job_reset_i   (job_reset),
     .epoch_i       (epoch),
     .job_done_o,
@@ -271,8 +312,12 @@ module weft_tx
   );
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_reports
-    tx_reports #(.FAILURES(32'(DEPTHS.job_reports)), .JOINED(32'(DEPTHS.job_reports))) u_reports (
-      .clk_i, .rst_ni,
+    tx_reports #(
+      .FAILURES(32'(DEPTHS.job_reports)),
+      .JOINED  (32'(DEPTHS.job_reports))
+    ) u_reports (
+      .clk_i,
+      .rst_ni,
       .valid_i    (report_valid[p]),
       .ready_o    (report_ready[p]),
       .report_i   (report),
@@ -285,15 +330,16 @@ module weft_tx
   end
 
   // ---------------------------------------------------------------- frames
-  logic        sent_replay, out;           // out: a frame
-  logic        drop, sent, sent_fpdu, sent_segment, mac_stall;
+  logic sent_replay, out;  // out: a frame
+  logic drop, sent, sent_fpdu, sent_segment, mac_stall;
   logic [15:0] sent_bytes;
   logic [31:0] sent_seq;
 
   tx_framer #(
     .DATA_W(DATA_W)
   ) u_framer (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .piece_valid_i (piece_valid),
     .piece_ready_o (piece_ready),
     .piece_data_i  (piece_data),
@@ -305,8 +351,14 @@ module weft_tx
     .frame_valid_i (frame_valid),
     .frame_ready_o (frame_ready),
     .frame_i       (frame),
-    .mac_tx_tdata, .mac_tx_tkeep, .mac_tx_tlast, .mac_tx_tvalid, .mac_tx_tready,
-    .replay_valid_o, .replay_ready_i, .replay_about_o,
+    .mac_tx_tdata,
+    .mac_tx_tkeep,
+    .mac_tx_tlast,
+    .mac_tx_tvalid,
+    .mac_tx_tready,
+    .replay_valid_o,
+    .replay_ready_i,
+    .replay_about_o,
     .sent_replay_o (sent_replay),
     .drop_o        (drop),
     .sent_o        (sent),
@@ -318,8 +370,8 @@ module weft_tx
   );
 
   // ---------------------------------------------------------------- what is under way, and counters
-  logic [7:0] jobs_q, frames_q;               // jobs behind job_fetch; frames behind gather's first piece
-  logic       take_job;
+  logic [7:0] jobs_q, frames_q;  // jobs behind job_fetch; frames behind gather's first piece
+  logic take_job;
 
   assign take_job = job_valid && job_ready;
   assign out      = sent && !sent_replay;

@@ -32,7 +32,7 @@ package weft_tx_pkg;
 
   // A job, checked.
   typedef struct packed {
-    logic [1:0]   status;    // STATUS_READ_ERROR: the slot itself could not be read
+    logic [1:0]   status;  // STATUS_READ_ERROR: the slot itself could not be read
     logic [31:0]  number;
     epoch_t       epoch;
     flow_tx_row_t row;
@@ -57,7 +57,7 @@ package weft_tx_pkg;
     logic [31:0] ts_ecr;
     logic [7:0]  ttl;
     logic [7:0]  tos;
-    logic [47:0] remote_mac; // byte 0 of the wire in bits 7:0, as in the row
+    logic [47:0] remote_mac;   // byte 0 of the wire in bits 7:0, as in the row
     logic [47:0] local_mac;
     logic [31:0] local_ip;
     logic [31:0] remote_ip;
@@ -67,32 +67,32 @@ package weft_tx_pkg;
 
   // One frame. What `says` holds is headers_t; of a replay, which has no headers, replay_t (says_replay).
   typedef struct packed {
-    logic        drop;       // its payload could not be read: never sent
-    logic        raw;        // no headers of ours
-    logic        replay;     // nor a frame: to receive, with `raw`
+    logic        drop;        // its payload could not be read: never sent
+    logic        raw;         // no headers of ours
+    logic        replay;      // nor a frame: to receive, with `raw`
     logic        fpdu;
     logic        crc;
     logic        timestamps;
-    logic [13:0] length;     // as in layout_t
+    logic [13:0] length;      // as in layout_t
     headers_t    says;
   } frame_t;
 
   // One step of a job, in job order: a frame to make, or only the end of the job.
   typedef struct packed {
-    logic [31:0]  number;
-    logic [15:0]  flow;
-    epoch_t       epoch;
-    logic         job_last;   // the job ends with this step
-    logic         notify;
-    logic [1:0]   status;
-    logic         has_frame;
-    logic         from_slot;  // inline payload
-    logic [13:0]  bytes;      // payload read from host memory or the slot
-    logic [4:0]   head_bytes; // MPA length and DDP header: 0, 16 or 20
-    logic [159:0] head;       // first byte in bits 7:0
-    logic [2:0]   tail_bytes; // pad and CRC field: 0, or 4 to 7
-    layout_t      layout;
-    frame_t       frame;
+    logic [31:0]       number;
+    logic [15:0] flow;
+    epoch_t            epoch;
+    logic              job_last;    // the job ends with this step
+    logic              notify;
+    logic [1:0]        status;
+    logic              has_frame;
+    logic              from_slot;   // inline payload
+    logic [13:0]       bytes;       // payload read from host memory or the slot
+    logic [4:0]        head_bytes;  // MPA length and DDP header: 0, 16 or 20
+    logic [159:0]      head;        // first byte in bits 7:0
+    logic [2:0]        tail_bytes;  // pad and CRC field: 0, or 4 to 7
+    layout_t           layout;
+    frame_t            frame;
   } step_t;
 
   // A frame's payload on its way out of the store.
@@ -100,7 +100,7 @@ package weft_tx_pkg;
     logic        drop;
     logic        crc;
     logic [13:0] length;
-    logic [31:0] crc_value;   // first wire byte in bits 7:0
+    logic [31:0] crc_value;  // first wire byte in bits 7:0
   } fetch_t;
 
   // A frame's headers on their way out.
@@ -110,7 +110,7 @@ package weft_tx_pkg;
     logic [31:0]               seq;
     logic [13:0]               payload_bytes;
     logic [6:0]                header_bytes;
-    logic [8*HEADER_BYTES-1:0] header;     // of a replay, which has none, replay_t in the low bits
+    logic [8*HEADER_BYTES-1:0] header;         // of a replay, which has none, replay_t in the low bits
   } out_header_t;
 
   // A replay is told of in the place of the headers, as a record of its own.

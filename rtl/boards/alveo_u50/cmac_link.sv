@@ -6,13 +6,13 @@
 module cmac_link #(
   parameter bit RS_FEC = 1'b1
 ) (
-  input  logic clk_i,
-  input  logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic usr_rx_reset_i,
-  input  logic usr_tx_reset_i,
-  input  logic stat_rx_aligned_i,
-  input  logic stat_rx_remote_fault_i,
+  input logic usr_rx_reset_i,
+  input logic usr_tx_reset_i,
+  input logic stat_rx_aligned_i,
+  input logic stat_rx_remote_fault_i,
 
   output logic ctl_rx_enable_o,
   output logic ctl_tx_enable_o,

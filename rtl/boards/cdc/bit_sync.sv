@@ -4,9 +4,9 @@
 // one bit of it changes at a time (a Gray code). Other words go through word_sync.
 
 module bit_sync #(
-  parameter int unsigned      WIDTH     = 1,
-  parameter int unsigned      STAGES    = 2,
-  parameter logic [WIDTH-1:0] RESET_VAL = '0
+  parameter int unsigned             WIDTH     = 1,
+  parameter int unsigned             STAGES    = 2,
+  parameter logic        [WIDTH-1:0] RESET_VAL = '0
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,

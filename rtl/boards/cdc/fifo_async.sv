@@ -13,7 +13,7 @@ module fifo_async #(
   input  logic             wr_valid_i,
   output logic             wr_ready_o,
   input  logic [WIDTH-1:0] wr_data_i,
-  output logic             wr_empty_o,    // each word was read, as far as the writer knows
+  output logic             wr_empty_o,  // each word was read, as far as the writer knows
 
   input  logic             rd_clk_i,
   input  logic             rd_rst_ni,
@@ -25,13 +25,13 @@ module fifo_async #(
   localparam int unsigned ADDR_W = $clog2(DEPTH);
 
   // One bit more than the address: full is as far apart as can be.
-  logic [ADDR_W:0]  wr_count_q, rd_count_q, rd_next_q, wr_seen, rd_seen, used;
-  logic             push, pop, room, room_still, more, more_still;
-  logic [WIDTH-1:0] mem [DEPTH];
+  logic [ADDR_W:0] wr_count_q, rd_count_q, rd_next_q, wr_seen, rd_seen, used;
+  logic push, pop, room, room_still, more, more_still;
+  logic [WIDTH-1:0] mem[DEPTH];
 
   // ---------------------------------------------------------------- writer
-  assign used = wr_count_q - rd_seen;
-  assign push = wr_valid_i && wr_ready_o;
+  assign used       = wr_count_q - rd_seen;
+  assign push       = wr_valid_i && wr_ready_o;
 
   assign wr_empty_o = used == 0;
 
@@ -55,9 +55,15 @@ module fifo_async #(
     end
   end
 
-  gray_sync #(.WIDTH(ADDR_W + 1)) u_wr_count (
-    .src_clk_i(wr_clk_i), .src_rst_ni(wr_rst_ni), .src_count_i(wr_count_q),
-    .dst_clk_i(rd_clk_i), .dst_rst_ni(rd_rst_ni), .dst_count_o(wr_seen)
+  gray_sync #(
+    .WIDTH(ADDR_W + 1)
+  ) u_wr_count (
+    .src_clk_i  (wr_clk_i),
+    .src_rst_ni (wr_rst_ni),
+    .src_count_i(wr_count_q),
+    .dst_clk_i  (rd_clk_i),
+    .dst_rst_ni (rd_rst_ni),
+    .dst_count_o(wr_seen)
   );
 
   // ---------------------------------------------------------------- reader
@@ -78,9 +84,15 @@ module fifo_async #(
     end
   end
 
-  gray_sync #(.WIDTH(ADDR_W + 1)) u_rd_count (
-    .src_clk_i(rd_clk_i), .src_rst_ni(rd_rst_ni), .src_count_i(rd_count_q),
-    .dst_clk_i(wr_clk_i), .dst_rst_ni(wr_rst_ni), .dst_count_o(rd_seen)
+  gray_sync #(
+    .WIDTH(ADDR_W + 1)
+  ) u_rd_count (
+    .src_clk_i  (rd_clk_i),
+    .src_rst_ni (rd_rst_ni),
+    .src_count_i(rd_count_q),
+    .dst_clk_i  (wr_clk_i),
+    .dst_rst_ni (wr_rst_ni),
+    .dst_count_o(rd_seen)
   );
 
   if (DEPTH < 4 || (1 << ADDR_W) != DEPTH) begin : gen_param_check
@@ -93,20 +105,20 @@ module fifo_async #(
   logic [ADDR_W:0] held;
   assign held = wr_seen - rd_count_q;
   always_ff @(posedge wr_clk_i) begin
-    if (wr_rst_ni) never_more_than_room: assert (used <= (ADDR_W + 1)'(DEPTH));
+    if (wr_rst_ni) never_more_than_room : assert (used <= (ADDR_W + 1)'(DEPTH));
   end
   always_ff @(posedge rd_clk_i) begin
-    if (rd_rst_ni) never_read_ahead: assert (held <= (ADDR_W + 1)'(DEPTH));
+    if (rd_rst_ni) never_read_ahead : assert (held <= (ADDR_W + 1)'(DEPTH));
   end
   stream_rules #(
-      .WIDTH(WIDTH)
+    .WIDTH(WIDTH)
   ) u_rules (
-      .clk_i(rd_clk_i),
-      .rst_ni(rd_rst_ni),
-      .clear_i(1'b0),
-      .valid_i(rd_valid_o),
-      .ready_i(rd_ready_i),
-      .data_i(rd_data_o)
+    .clk_i  (rd_clk_i),
+    .rst_ni (rd_rst_ni),
+    .clear_i(1'b0),
+    .valid_i(rd_valid_o),
+    .ready_i(rd_ready_i),
+    .data_i (rd_data_o)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -7,9 +7,9 @@
 module gray_sync #(
   parameter int unsigned WIDTH = 8
 ) (
-  input  logic             src_clk_i,
-  input  logic             src_rst_ni,
-  input  logic [WIDTH-1:0] src_count_i,
+  input logic             src_clk_i,
+  input logic             src_rst_ni,
+  input logic [WIDTH-1:0] src_count_i,
 
   input  logic             dst_clk_i,
   input  logic             dst_rst_ni,
@@ -25,7 +25,14 @@ module gray_sync #(
     else gray_q <= gray_d;
   end
 
-  bit_sync #(.WIDTH(WIDTH)) u_sync (.clk_i(dst_clk_i), .rst_ni(dst_rst_ni), .async_i(gray_q), .sync_o(seen));
+  bit_sync #(
+    .WIDTH(WIDTH)
+  ) u_sync (
+    .clk_i  (dst_clk_i),
+    .rst_ni (dst_rst_ni),
+    .async_i(gray_q),
+    .sync_o (seen)
+  );
 
   // A bit is the parity of those from its place on.
   always_comb begin
@@ -40,7 +47,7 @@ module gray_sync #(
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge src_clk_i) begin
-    if (src_rst_ni) one_bit_at_a_time: assert ($onehot0(gray_d ^ gray_q));
+    if (src_rst_ni) one_bit_at_a_time : assert ($onehot0(gray_d ^ gray_q));
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -4,22 +4,22 @@
 // read what they were told of by way of a synchroniser. No reset of the contents.
 
 module ram_2clk #(
-  parameter int unsigned WIDTH = 32,
-  parameter int unsigned DEPTH = 512,           // a power of two
+  parameter  int unsigned WIDTH  = 32,
+  parameter  int unsigned DEPTH  = 512,           // a power of two
   localparam int unsigned ADDR_W = $clog2(DEPTH)
 ) (
-  input  logic              wr_clk_i,
-  input  logic              we_i,
-  input  logic [ADDR_W-1:0] waddr_i,
-  input  logic [WIDTH-1:0]  wdata_i,
+  input logic              wr_clk_i,
+  input logic              we_i,
+  input logic [ADDR_W-1:0] waddr_i,
+  input logic [ WIDTH-1:0] wdata_i,
 
   input  logic              rd_clk_i,
   input  logic              re_i,
   input  logic [ADDR_W-1:0] raddr_i,
-  output logic [WIDTH-1:0]  rdata_o
+  output logic [ WIDTH-1:0] rdata_o
 );
 
-  logic [WIDTH-1:0] mem [DEPTH];
+  logic [WIDTH-1:0] mem[DEPTH];
 
   always_ff @(posedge wr_clk_i) begin
     if (we_i) mem[waddr_i] <= wdata_i;

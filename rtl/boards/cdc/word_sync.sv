@@ -9,19 +9,24 @@
 module word_sync #(
   parameter int unsigned WIDTH = 32
 ) (
-  input  logic             src_clk_i,
-  input  logic             src_rst_ni,
-  input  logic [WIDTH-1:0] src_word_i,
+  input logic             src_clk_i,
+  input logic             src_rst_ni,
+  input logic [WIDTH-1:0] src_word_i,
 
   input  logic             dst_clk_i,
   input  logic             dst_rst_ni,
-  output logic [WIDTH-1:0] dst_word_o     // 0 until the first one came
+  output logic [WIDTH-1:0] dst_word_o   // 0 until the first one came
 );
 
-  logic             request_q, answer, answer_q, request;
+  logic request_q, answer, answer_q, request;
   logic [WIDTH-1:0] held_q, taken_q;
 
-  bit_sync u_answer (.clk_i(src_clk_i), .rst_ni(src_rst_ni), .async_i(answer_q), .sync_o(answer));
+  bit_sync u_answer (
+    .clk_i  (src_clk_i),
+    .rst_ni (src_rst_ni),
+    .async_i(answer_q),
+    .sync_o (answer)
+  );
 
   always_ff @(posedge src_clk_i or negedge src_rst_ni) begin
     if (!src_rst_ni) begin
@@ -33,7 +38,12 @@ module word_sync #(
     end
   end
 
-  bit_sync u_request (.clk_i(dst_clk_i), .rst_ni(dst_rst_ni), .async_i(request_q), .sync_o(request));
+  bit_sync u_request (
+    .clk_i  (dst_clk_i),
+    .rst_ni (dst_rst_ni),
+    .async_i(request_q),
+    .sync_o (request)
+  );
 
   assign dst_word_o = taken_q;
 
@@ -55,7 +65,7 @@ module word_sync #(
   always_ff @(posedge src_clk_i) begin
     under_way_q <= src_rst_ni && request_q != answer;
     last_q      <= held_q;
-    if (src_rst_ni && under_way_q) held_stays: assert (held_q == last_q);
+    if (src_rst_ni && under_way_q) held_stays : assert (held_q == last_q);
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -7,7 +7,7 @@
 // From pin to byte and back: two cycles.
 
 module rgmii_pins #(
-  parameter int TX_CLOCK_DELAY = 80   // in steps of 25 ps
+  parameter int TX_CLOCK_DELAY = 80  // in steps of 25 ps
 ) (
   input  logic       rx_clk_i,
   input  logic       rx_ctl_i,
@@ -16,7 +16,7 @@ module rgmii_pins #(
   output logic       tx_ctl_o,
   output logic [3:0] tx_data_o,
 
-  output logic       clk_o,          // everything below is in its time
+  output logic       clk_o,       // everything below is in its time
   output logic       rx_valid_o,
   output logic       rx_error_o,
   output logic [7:0] rx_byte_o,
@@ -26,14 +26,26 @@ module rgmii_pins #(
 );
 
   logic [4:0] rise, fall, tx_rise, tx_fall, tx_pins;
-  logic       tx_clk;
+  logic tx_clk;
 
   assign clk_o = rx_clk_i;
 
   for (genvar i = 0; i < 5; i++) begin : gen_rx
     logic pin;
-    DELAYG #(.DEL_MODE("SCLK_ALIGNED"), .DEL_VALUE(0)) u_delay (.A(i == 4 ? rx_ctl_i : rx_data_i[i % 4]), .Z(pin));
-    IDDRX1F u_ddr (.D(pin), .SCLK(rx_clk_i), .RST(1'b0), .Q0(rise[i]), .Q1(fall[i]));
+    DELAYG #(
+      .DEL_MODE ("SCLK_ALIGNED"),
+      .DEL_VALUE(0)
+    ) u_delay (
+      .A(i == 4 ? rx_ctl_i : rx_data_i[i%4]),
+      .Z(pin)
+    );
+    IDDRX1F u_ddr (
+      .D   (pin),
+      .SCLK(rx_clk_i),
+      .RST (1'b0),
+      .Q0  (rise[i]),
+      .Q1  (fall[i])
+    );
   end
 
   always_ff @(posedge rx_clk_i) begin
@@ -47,12 +59,36 @@ module rgmii_pins #(
 
   for (genvar i = 0; i < 5; i++) begin : gen_tx
     logic pin;
-    ODDRX1F u_ddr (.D0(tx_rise[i]), .D1(tx_fall[i]), .SCLK(rx_clk_i), .RST(1'b0), .Q(pin));
-    DELAYG #(.DEL_MODE("SCLK_ALIGNED"), .DEL_VALUE(0)) u_delay (.A(pin), .Z(tx_pins[i]));
+    ODDRX1F u_ddr (
+      .D0  (tx_rise[i]),
+      .D1  (tx_fall[i]),
+      .SCLK(rx_clk_i),
+      .RST (1'b0),
+      .Q   (pin)
+    );
+    DELAYG #(
+      .DEL_MODE ("SCLK_ALIGNED"),
+      .DEL_VALUE(0)
+    ) u_delay (
+      .A(pin),
+      .Z(tx_pins[i])
+    );
   end
   assign {tx_ctl_o, tx_data_o} = tx_pins;
 
-  ODDRX1F u_tx_clk (.D0(1'b1), .D1(1'b0), .SCLK(rx_clk_i), .RST(1'b0), .Q(tx_clk));
-  DELAYG #(.DEL_MODE("SCLK_ALIGNED"), .DEL_VALUE(TX_CLOCK_DELAY)) u_tx_clk_delay (.A(tx_clk), .Z(tx_clk_o));
+  ODDRX1F u_tx_clk (
+    .D0  (1'b1),
+    .D1  (1'b0),
+    .SCLK(rx_clk_i),
+    .RST (1'b0),
+    .Q   (tx_clk)
+  );
+  DELAYG #(
+    .DEL_MODE ("SCLK_ALIGNED"),
+    .DEL_VALUE(TX_CLOCK_DELAY)
+  ) u_tx_clk_delay (
+    .A(tx_clk),
+    .Z(tx_clk_o)
+  );
 
 endmodule

@@ -18,8 +18,8 @@
 
 module frame_fifo #(
   parameter int unsigned WIDTH  = 577,
-  parameter int unsigned DEPTH  = 512,    // beats, a power of two
-  parameter int unsigned FRAMES = 128,    // a power of two
+  parameter int unsigned DEPTH  = 512,  // beats, a power of two
+  parameter int unsigned FRAMES = 128,  // a power of two
   parameter bit          DROP   = 1'b0
 ) (
   input  logic             wr_clk_i,
@@ -30,7 +30,7 @@ module frame_fifo #(
   input  logic [WIDTH-1:0] wr_data_i,
   input  logic             wr_drop_i,
   input  logic             wr_abort_i,
-  output logic             wr_dropped_o,  // a frame each cycle
+  output logic             wr_dropped_o, // a frame each cycle
 
   input  logic             rd_clk_i,
   input  logic             rd_rst_ni,
@@ -45,9 +45,9 @@ module frame_fifo #(
 
   // ---------------------------------------------------------------- writer
   // Beats ever written and taken back, one bit more than the address; the frame under way began at `start_q`.
-  logic [ADDR_W:0]   count_q, start_q, used, read_seen;
-  logic [ADDR_W-1:0] length_q;            // beats of it so far
-  logic              room_q, skip_q, length_ready, room, refuse, taken, push, finish;
+  logic [ADDR_W:0] count_q, start_q, used, read_seen;
+  logic [ADDR_W-1:0] length_q;  // beats of it so far
+  logic room_q, skip_q, length_ready, room, refuse, taken, push, finish;
 
   assign used         = count_q - read_seen;
   assign room         = room_q && length_ready;
@@ -85,34 +85,47 @@ module frame_fifo #(
   end
 
   // ---------------------------------------------------------------- across
-  logic              length_valid, length_taken;
+  logic length_valid, length_taken;
   logic [ADDR_W-1:0] length;
-  logic [ADDR_W:0]   read_q;
+  logic [  ADDR_W:0] read_q;
 
-  fifo_async #(.WIDTH(ADDR_W), .DEPTH(FRAMES)) u_lengths (
-    .wr_clk_i, .wr_rst_ni,
+  fifo_async #(
+    .WIDTH(ADDR_W),
+    .DEPTH(FRAMES)
+  ) u_lengths (
+    .wr_clk_i,
+    .wr_rst_ni,
     .wr_valid_i(finish),
     .wr_ready_o(length_ready),
     .wr_data_i (length_q + 1'b1),
     .wr_empty_o(),
-    .rd_clk_i, .rd_rst_ni,
+    .rd_clk_i,
+    .rd_rst_ni,
     .rd_valid_o(length_valid),
     .rd_ready_i(length_taken),
     .rd_data_o (length)
   );
 
-  gray_sync #(.WIDTH(ADDR_W + 1)) u_read (
-    .src_clk_i(rd_clk_i), .src_rst_ni(rd_rst_ni), .src_count_i(read_q),
-    .dst_clk_i(wr_clk_i), .dst_rst_ni(wr_rst_ni), .dst_count_o(read_seen)
+  gray_sync #(
+    .WIDTH(ADDR_W + 1)
+  ) u_read (
+    .src_clk_i  (rd_clk_i),
+    .src_rst_ni (rd_rst_ni),
+    .src_count_i(read_q),
+    .dst_clk_i  (wr_clk_i),
+    .dst_rst_ni (wr_rst_ni),
+    .dst_count_o(read_seen)
   );
 
   // ---------------------------------------------------------------- reader
   // The memory's output register is the beat that is shown. `left_q` beats of its frame are still to be fetched, none or one of them in
   // bits of their own; the length of the next frame stands beside, in a slice, so that no path goes from a taken beat on to the lengths' FIFO.
   logic [ADDR_W-1:0] left_q, ahead;
-  logic              some_q, one_q, ahead_valid, ahead_one, head_valid_q, head_last_q, inside_q, lost_q, fetch, take, next;
+  logic some_q, one_q, ahead_valid, ahead_one, head_valid_q, head_last_q, inside_q, lost_q, fetch, take, next;
 
-  stream_slice #(.WIDTH(ADDR_W + 1)) u_ahead (
+  stream_slice #(
+    .WIDTH(ADDR_W + 1)
+  ) u_ahead (
     .clk_i      (rd_clk_i),
     .rst_ni     (rd_rst_ni),
     .in_valid_i (length_valid),
@@ -124,11 +137,11 @@ module frame_fifo #(
     .shown_o    ()
   );
 
-  assign rd_valid_o   = head_valid_q && !lost_q && !rd_abort_i;
-  assign rd_last_o    = head_last_q;
-  assign take         = head_valid_q && (lost_q || (rd_ready_i && !rd_abort_i));
-  assign fetch        = some_q && (!head_valid_q || take);
-  assign next         = !some_q || (one_q && fetch);
+  assign rd_valid_o = head_valid_q && !lost_q && !rd_abort_i;
+  assign rd_last_o  = head_last_q;
+  assign take       = head_valid_q && (lost_q || (rd_ready_i && !rd_abort_i));
+  assign fetch      = some_q && (!head_valid_q || take);
+  assign next       = !some_q || (one_q && fetch);
 
   always_ff @(posedge rd_clk_i or negedge rd_rst_ni) begin
     if (!rd_rst_ni) begin
@@ -162,7 +175,10 @@ module frame_fifo #(
     end
   end
 
-  ram_2clk #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_ram (
+  ram_2clk #(
+    .WIDTH(WIDTH),
+    .DEPTH(DEPTH)
+  ) u_ram (
     .wr_clk_i,
     .we_i   (push),
     .waddr_i(count_q[ADDR_W-1:0]),
@@ -182,27 +198,27 @@ module frame_fifo #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge wr_clk_i) begin
     if (wr_rst_ni) begin
-      never_over_the_unread: assert (used < (ADDR_W + 1)'(DEPTH));
-      length_is_what_is_in:  assert (length_q == ADDR_W'(count_q - start_q));
+      never_over_the_unread : assert (used < (ADDR_W + 1)'(DEPTH));
+      length_is_what_is_in : assert (length_q == ADDR_W'(count_q - start_q));
       // A frame that can never fit would wait for ever.
-      longest_frame_fits:    assert (DROP || length_q < ADDR_W'(DEPTH - 2));
+      longest_frame_fits : assert (DROP || length_q < ADDR_W'(DEPTH - 2));
     end
   end
   always_ff @(posedge rd_clk_i) begin
     if (rd_rst_ni) begin
-      no_gap_inside: assert (!inside_q || head_valid_q);
-      one_is_one:    assert (!some_q || (one_q == (left_q == ADDR_W'(1)) && left_q != '0));
+      no_gap_inside : assert (!inside_q || head_valid_q);
+      one_is_one : assert (!some_q || (one_q == (left_q == ADDR_W'(1)) && left_q != '0));
     end
   end
   stream_rules #(
-      .WIDTH(WIDTH + 1)
+    .WIDTH(WIDTH + 1)
   ) u_rules (
-      .clk_i(rd_clk_i),
-      .rst_ni(rd_rst_ni),
-      .clear_i(rd_abort_i),
-      .valid_i(rd_valid_o || rd_abort_i),
-      .ready_i(rd_ready_i),
-      .data_i({rd_last_o, rd_data_o})
+    .clk_i  (rd_clk_i),
+    .rst_ni (rd_rst_ni),
+    .clear_i(rd_abort_i),
+    .valid_i(rd_valid_o || rd_abort_i),
+    .ready_i(rd_ready_i),
+    .data_i ({rd_last_o, rd_data_o})
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -7,34 +7,39 @@
 
 module mac_rx_fifo #(
   parameter int unsigned DATA_W = 512,
-  parameter int unsigned DEPTH  = 1024,   // beats
+  parameter int unsigned DEPTH  = 1024,  // beats
   parameter int unsigned FRAMES = 256
 ) (
-  input  logic                mac_clk_i,
-  input  logic                mac_rst_ni,
-  input  logic                mac_rst_i,
-  input  logic [DATA_W-1:0]   mac_tdata,
-  input  logic [DATA_W/8-1:0] mac_tkeep,
-  input  logic                mac_tlast,
-  input  logic                mac_tuser,
-  input  logic                mac_tvalid,
+  input logic                mac_clk_i,
+  input logic                mac_rst_ni,
+  input logic                mac_rst_i,
+  input logic [  DATA_W-1:0] mac_tdata,
+  input logic [DATA_W/8-1:0] mac_tkeep,
+  input logic                mac_tlast,
+  input logic                mac_tuser,
+  input logic                mac_tvalid,
 
   input  logic                clk_i,
   input  logic                rst_ni,
-  output logic [DATA_W-1:0]   rx_tdata,
+  output logic [  DATA_W-1:0] rx_tdata,
   output logic [DATA_W/8-1:0] rx_tkeep,
   output logic                rx_tlast,
   output logic                rx_tuser,
   output logic                rx_tvalid,
   input  logic                rx_tready,
 
-  output logic [31:0]         dropped_o   // frames, in the card's clock
+  output logic [31:0] dropped_o  // frames, in the card's clock
 );
 
-  logic        dropped, always_ready, tuser;
+  logic dropped, always_ready, tuser;
   logic [31:0] dropped_q;
 
-  frame_fifo #(.WIDTH(DATA_W + DATA_W / 8 + 1), .DEPTH(DEPTH), .FRAMES(FRAMES), .DROP(1'b1)) u_fifo (
+  frame_fifo #(
+    .WIDTH (DATA_W + DATA_W / 8 + 1),
+    .DEPTH (DEPTH),
+    .FRAMES(FRAMES),
+    .DROP  (1'b1)
+  ) u_fifo (
     .wr_clk_i    (mac_clk_i),
     .wr_rst_ni   (mac_rst_ni),
     .wr_valid_i  (mac_tvalid),
@@ -60,7 +65,9 @@ module mac_rx_fifo #(
     else if (dropped) dropped_q <= dropped_q + 1'b1;
   end
 
-  word_sync #(.WIDTH(32)) u_dropped (
+  word_sync #(
+    .WIDTH(32)
+  ) u_dropped (
     .src_clk_i (mac_clk_i),
     .src_rst_ni(mac_rst_ni),
     .src_word_i(dropped_q),

@@ -7,39 +7,39 @@
 
 module mac_tx_fifo #(
   parameter int unsigned DATA_W = 512,
-  parameter int unsigned DEPTH  = 512,    // beats, more than the longest frame has
+  parameter int unsigned DEPTH  = 512,  // beats, more than the longest frame has
   parameter int unsigned FRAMES = 128
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
   input  logic                link_i,
-  input  logic [DATA_W-1:0]   tx_tdata,
+  input  logic [  DATA_W-1:0] tx_tdata,
   input  logic [DATA_W/8-1:0] tx_tkeep,
   input  logic                tx_tlast,
   input  logic                tx_tvalid,
   output logic                tx_tready,
-  output logic [31:0]         dropped_o,  // frames
+  output logic [        31:0] dropped_o,  // frames
 
   input  logic                mac_clk_i,
   input  logic                mac_rst_ni,
   input  logic                mac_rst_i,
-  output logic [DATA_W-1:0]   mac_tdata,
+  output logic [  DATA_W-1:0] mac_tdata,
   output logic [DATA_W/8-1:0] mac_tkeep,
   output logic                mac_tlast,
   output logic                mac_tvalid,
   input  logic                mac_tready
 );
 
-  localparam int unsigned LANES   = DATA_W / 8;
+  localparam int unsigned LANES = DATA_W / 8;
   localparam int unsigned SHORTEST = 60;
-  localparam int unsigned POS_W   = $clog2(SHORTEST + LANES);
+  localparam int unsigned POS_W = $clog2(SHORTEST + LANES);
 
   // ---------------------------------------------------------------- padding
   // A frame that ends too early goes on to byte 59: with wide beats in its last beat, with narrow ones in some beats more.
-  logic [POS_W-1:0]  at_q;                // bytes before this beat, at most SHORTEST
-  logic              padding_q, last, ready, valid, dropped;
+  logic [POS_W-1:0] at_q;  // bytes before this beat, at most SHORTEST
+  logic padding_q, last, ready, valid, dropped;
   logic [DATA_W-1:0] data;
-  logic [LANES-1:0]  keep;
+  logic [ LANES-1:0] keep;
 
   assign valid     = tx_tvalid || padding_q;
   assign tx_tready = ready && !padding_q;
@@ -68,7 +68,12 @@ module mac_tx_fifo #(
     end
   end
 
-  frame_fifo #(.WIDTH(DATA_W + LANES), .DEPTH(DEPTH), .FRAMES(FRAMES), .DROP(1'b0)) u_fifo (
+  frame_fifo #(
+    .WIDTH (DATA_W + LANES),
+    .DEPTH (DEPTH),
+    .FRAMES(FRAMES),
+    .DROP  (1'b0)
+  ) u_fifo (
     .wr_clk_i    (clk_i),
     .wr_rst_ni   (rst_ni),
     .wr_valid_i  (valid),

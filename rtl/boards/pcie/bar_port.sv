@@ -12,65 +12,65 @@
 // Ready/valid on all channels; the push port always takes.
 
 module bar_port #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned ID_W   = 4,
-  parameter logic [16:0] WINDOW = 17'h11000   // the push window's 4 KiB
+  parameter int unsigned        DATA_W = 512,
+  parameter int unsigned        ID_W   = 4,
+  parameter logic        [16:0] WINDOW = 17'h11000  // the push window's 4 KiB
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [ID_W-1:0]     s_axi_awid,
-  input  logic [16:0]         s_axi_awaddr,
-  input  logic [2:0]          s_axi_awsize,
+  input  logic [    ID_W-1:0] s_axi_awid,
+  input  logic [        16:0] s_axi_awaddr,
+  input  logic [         2:0] s_axi_awsize,
   input  logic                s_axi_awvalid,
   output logic                s_axi_awready,
-  input  logic [DATA_W-1:0]   s_axi_wdata,
+  input  logic [  DATA_W-1:0] s_axi_wdata,
   input  logic [DATA_W/8-1:0] s_axi_wstrb,
   input  logic                s_axi_wlast,
   input  logic                s_axi_wvalid,
   output logic                s_axi_wready,
-  output logic [ID_W-1:0]     s_axi_bid,
-  output logic [1:0]          s_axi_bresp,
+  output logic [    ID_W-1:0] s_axi_bid,
+  output logic [         1:0] s_axi_bresp,
   output logic                s_axi_bvalid,
   input  logic                s_axi_bready,
-  input  logic [ID_W-1:0]     s_axi_arid,
-  input  logic [16:0]         s_axi_araddr,
-  input  logic [7:0]          s_axi_arlen,
-  input  logic [2:0]          s_axi_arsize,
+  input  logic [    ID_W-1:0] s_axi_arid,
+  input  logic [        16:0] s_axi_araddr,
+  input  logic [         7:0] s_axi_arlen,
+  input  logic [         2:0] s_axi_arsize,
   input  logic                s_axi_arvalid,
   output logic                s_axi_arready,
-  output logic [ID_W-1:0]     s_axi_rid,
-  output logic [DATA_W-1:0]   s_axi_rdata,
-  output logic [1:0]          s_axi_rresp,
+  output logic [    ID_W-1:0] s_axi_rid,
+  output logic [  DATA_W-1:0] s_axi_rdata,
+  output logic [         1:0] s_axi_rresp,
   output logic                s_axi_rlast,
   output logic                s_axi_rvalid,
   input  logic                s_axi_rready,
 
-  output logic [16:0]         m_axil_awaddr,
-  output logic                m_axil_awvalid,
-  input  logic                m_axil_awready,
-  output logic [31:0]         m_axil_wdata,
-  output logic [3:0]          m_axil_wstrb,
-  output logic                m_axil_wvalid,
-  input  logic                m_axil_wready,
-  input  logic [1:0]          m_axil_bresp,
-  input  logic                m_axil_bvalid,
-  output logic                m_axil_bready,
-  output logic [16:0]         m_axil_araddr,
-  output logic                m_axil_arvalid,
-  input  logic                m_axil_arready,
-  input  logic [31:0]         m_axil_rdata,
-  input  logic [1:0]          m_axil_rresp,
-  input  logic                m_axil_rvalid,
-  output logic                m_axil_rready,
+  output logic [16:0] m_axil_awaddr,
+  output logic        m_axil_awvalid,
+  input  logic        m_axil_awready,
+  output logic [31:0] m_axil_wdata,
+  output logic [ 3:0] m_axil_wstrb,
+  output logic        m_axil_wvalid,
+  input  logic        m_axil_wready,
+  input  logic [ 1:0] m_axil_bresp,
+  input  logic        m_axil_bvalid,
+  output logic        m_axil_bready,
+  output logic [16:0] m_axil_araddr,
+  output logic        m_axil_arvalid,
+  input  logic        m_axil_arready,
+  input  logic [31:0] m_axil_rdata,
+  input  logic [ 1:0] m_axil_rresp,
+  input  logic        m_axil_rvalid,
+  output logic        m_axil_rready,
 
   output logic                push_valid_o,
-  output logic [11:0]         push_addr_o,
-  output logic [DATA_W-1:0]   push_data_o,
+  output logic [        11:0] push_addr_o,
+  output logic [  DATA_W-1:0] push_data_o,
   output logic [DATA_W/8-1:0] push_strb_o
 );
 
-  localparam int unsigned WORDS  = DATA_W / 32;
+  localparam int unsigned WORDS = DATA_W / 32;
   localparam int unsigned WORD_W = $clog2(WORDS);
   localparam int unsigned BEAT_W = $clog2(DATA_W / 8);
   localparam int unsigned BEAT_BITS = DATA_W + DATA_W / 8 + 1;
@@ -83,34 +83,49 @@ module bar_port #(
   endfunction
 
   // ---------------------------------------------------------------- writes
-  typedef enum logic [2:0] {WIdle, WBeat, WPick, WTake, WWord, WDone} write_e;
+  typedef enum logic [2:0] {
+    WIdle,
+    WBeat,
+    WPick,
+    WTake,
+    WWord,
+    WDone
+  } write_e;
 
   write_e             write_q;
-  logic [16:0]        waddr_q;                // of the beat that comes next
-  logic [2:0]         wsize_q;
-  logic [16:BEAT_W]   base_q;                 // of the beat whose words are being written
-  logic [DATA_W-1:0]  data_q, in_data;
+  logic   [     16:0] waddr_q;  // of the beat that comes next
+  logic   [      2:0] wsize_q;
+  logic   [16:BEAT_W] base_q;  // of the beat whose words are being written
+  logic [DATA_W-1:0] data_q, in_data;
   logic [WORDS-1:0][3:0] strb_q, in_strb;
-  logic [WORDS-1:0]   todo_q, strobed;        // words with strobes
-  logic [WORD_W-1:0]  word, word_q;           // the first of them
-  logic               last_q, aw_done_q, w_done_q, in_valid, in_last, pushes, beat;
+  logic [WORDS-1:0] todo_q, strobed;  // words with strobes
+  logic [WORD_W-1:0] word, word_q;  // the first of them
+  logic last_q, aw_done_q, w_done_q, in_valid, in_last, pushes, beat;
 
-  stream_slice #(.WIDTH(BEAT_BITS)) u_in (
-    .clk_i, .rst_ni,
-    .in_valid_i(s_axi_wvalid), .in_ready_o(s_axi_wready), .in_data_i({s_axi_wlast, s_axi_wstrb, s_axi_wdata}),
-    .out_valid_o(in_valid), .out_ready_i(write_q == WBeat), .out_data_o({in_last, in_strb, in_data}), .shown_o()
+  stream_slice #(
+    .WIDTH(BEAT_BITS)
+  ) u_in (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (s_axi_wvalid),
+    .in_ready_o (s_axi_wready),
+    .in_data_i  ({s_axi_wlast, s_axi_wstrb, s_axi_wdata}),
+    .out_valid_o(in_valid),
+    .out_ready_i(write_q == WBeat),
+    .out_data_o ({in_last, in_strb, in_data}),
+    .shown_o    ()
   );
 
   assign s_axi_awready = write_q == WIdle;
   assign s_axi_bvalid  = write_q == WDone;
 
-  assign beat   = in_valid && write_q == WBeat;
-  assign pushes = waddr_q[16:12] == WINDOW[16:12];
+  assign beat          = in_valid && write_q == WBeat;
+  assign pushes        = waddr_q[16:12] == WINDOW[16:12];
 
-  assign push_valid_o = beat && pushes;
-  assign push_addr_o  = waddr_q[11:0];
-  assign push_data_o  = in_data;
-  assign push_strb_o  = in_strb;
+  assign push_valid_o  = beat && pushes;
+  assign push_addr_o   = waddr_q[11:0];
+  assign push_data_o   = in_data;
+  assign push_strb_o   = in_strb;
 
   always_comb begin
     word = '0;
@@ -129,13 +144,13 @@ module bar_port #(
       w_done_q  <= 1'b0;
     end else begin
       unique case (write_q)
-        WIdle: if (s_axi_awvalid) write_q <= WBeat;
+        WIdle:   if (s_axi_awvalid) write_q <= WBeat;
         WBeat: begin
           if (beat && !pushes && strobed != '0) write_q <= WPick;
           else if (beat && in_last) write_q <= WDone;
         end
-        WPick: write_q <= WTake;
-        WTake: write_q <= WWord;
+        WPick:   write_q <= WTake;
+        WTake:   write_q <= WWord;
         WWord: begin
           if (m_axil_awready) aw_done_q <= 1'b1;
           if (m_axil_wready) w_done_q <= 1'b1;
@@ -170,7 +185,7 @@ module bar_port #(
     if (write_q == WPick) word_q <= word;
     if (write_q == WTake) begin
       m_axil_awaddr  <= {base_q, word_q, 2'b00};
-      m_axil_wdata   <= data_q[32 * word_q +: 32];
+      m_axil_wdata   <= data_q[32*word_q+:32];
       m_axil_wstrb   <= strb_q[word_q];
       todo_q[word_q] <= 1'b0;
     end
@@ -178,13 +193,18 @@ module bar_port #(
   end
 
   // ---------------------------------------------------------------- reads
-  typedef enum logic [1:0] {RIdle, RAsk, RWait, RGive} read_e;
+  typedef enum logic [1:0] {
+    RIdle,
+    RAsk,
+    RWait,
+    RGive
+  } read_e;
 
-  read_e       read_q;
-  logic [16:0] raddr_q;
-  logic [2:0]  rsize_q;
-  logic [7:0]  left_q;                        // beats after this one
-  logic [31:0] rdata_q;
+  read_e        read_q;
+  logic  [16:0] raddr_q;
+  logic  [ 2:0] rsize_q;
+  logic  [ 7:0] left_q;  // beats after this one
+  logic  [31:0] rdata_q;
 
   assign s_axi_arready  = read_q == RIdle;
   assign m_axil_araddr  = {raddr_q[16:2], 2'b00};
@@ -232,17 +252,38 @@ module bar_port #(
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  stream_rules #(.WIDTH(17)) u_aw_rules (
-    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i(m_axil_awvalid), .ready_i(m_axil_awready), .data_i(m_axil_awaddr)
+  stream_rules #(
+    .WIDTH(17)
+  ) u_aw_rules (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(m_axil_awvalid),
+    .ready_i(m_axil_awready),
+    .data_i (m_axil_awaddr)
   );
-  stream_rules #(.WIDTH(36)) u_w_rules (
-    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i(m_axil_wvalid), .ready_i(m_axil_wready), .data_i({m_axil_wstrb, m_axil_wdata})
+  stream_rules #(
+    .WIDTH(36)
+  ) u_w_rules (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(m_axil_wvalid),
+    .ready_i(m_axil_wready),
+    .data_i ({m_axil_wstrb, m_axil_wdata})
   );
-  stream_rules #(.WIDTH(DATA_W + 3)) u_r_rules (
-    .clk_i, .rst_ni, .clear_i(1'b0), .valid_i(s_axi_rvalid), .ready_i(s_axi_rready), .data_i({s_axi_rlast, s_axi_rresp, s_axi_rdata})
+  stream_rules #(
+    .WIDTH(DATA_W + 3)
+  ) u_r_rules (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(s_axi_rvalid),
+    .ready_i(s_axi_rready),
+    .data_i ({s_axi_rlast, s_axi_rresp, s_axi_rdata})
   );
   always_ff @(posedge clk_i) begin
-    if (rst_ni && write_q == WTake) words_have_strobes: assert (todo_q[word_q]);
+    if (rst_ni && write_q == WTake) words_have_strobes : assert (todo_q[word_q]);
   end
   // verilator lint_on SYNCASYNCNET
 `endif

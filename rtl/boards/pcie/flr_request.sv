@@ -7,16 +7,16 @@
 module flr_request #(
   parameter int unsigned FNC_W = 8
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic             flr_set_i,
   input  logic [FNC_W-1:0] flr_fnc_i,
   output logic             flr_done_o,
   output logic [FNC_W-1:0] flr_done_fnc_o,
 
-  output logic             req_o,
-  input  logic             done_i
+  output logic req_o,
+  input  logic done_i
 );
 
   logic drained;
@@ -50,7 +50,7 @@ module flr_request #(
   always_ff @(posedge clk_i) begin
     req_last_q  <= rst_ni && req_o;
     done_last_q <= done_i;
-    if (rst_ni) req_until_done: assert (!req_last_q || req_o || done_last_q);
+    if (rst_ni) req_until_done : assert (!req_last_q || req_o || done_last_q);
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -6,18 +6,18 @@
 // of the function) forgets what is pending; what stands at the core stands until it answers.
 
 module irq_request #(
-  parameter int unsigned VECTORS = 1,     // at most 32
-  parameter int unsigned RETRY   = 256    // cycles
+  parameter int unsigned VECTORS = 1,   // at most 32
+  parameter int unsigned RETRY   = 256  // cycles
 ) (
-  input  logic       clk_i,
-  input  logic       rst_ni,
-  input  logic       clear_i,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic clear_i,
 
-  input  logic       vector_valid_i,      // from the card
+  input  logic       vector_valid_i,  // from the card
   output logic       vector_ready_o,
   input  logic [4:0] vector_i,
 
-  output logic       irq_valid_o,         // to the core
+  output logic       irq_valid_o,   // to the core
   output logic [4:0] irq_vector_o,
   input  logic       irq_ack_i,
   input  logic       irq_fail_i
@@ -25,8 +25,8 @@ module irq_request #(
 
   localparam int unsigned WAIT_W = $clog2(RETRY + 1);
 
-  logic [31:0]       pending_q, asked, pick, again;
-  logic [4:0]        picked;
+  logic [31:0] pending_q, asked, pick, again;
+  logic [       4:0] picked;
   logic [WAIT_W-1:0] wait_q;
   logic              start;
 
@@ -71,19 +71,19 @@ module irq_request #(
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
-      .WIDTH(5)
+    .WIDTH(5)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(irq_valid_o),
-      .ready_i(irq_ack_i || irq_fail_i),
-      .data_i(irq_vector_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(irq_valid_o),
+    .ready_i(irq_ack_i || irq_fail_i),
+    .data_i (irq_vector_o)
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      vector_known: assert (vector_valid_i -> 32'(vector_i) < VECTORS);
-      answer_asked: assert ((irq_ack_i || irq_fail_i) -> irq_valid_o);
+      vector_known : assert (vector_valid_i -> 32'(vector_i) < VECTORS);
+      answer_asked : assert ((irq_ack_i || irq_fail_i) -> irq_valid_o);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -7,42 +7,51 @@
 // behind the frame's last byte; all outputs are registers.
 
 module gmii_rx (
-  input  logic         clk_i,          // 125 MHz
-  input  logic         rst_ni,
+  input logic clk_i,  // 125 MHz
+  input logic rst_ni,
 
-  input  logic         valid_i,
-  input  logic         error_i,
-  input  logic [7:0]   byte_i,
+  input logic       valid_i,
+  input logic       error_i,
+  input logic [7:0] byte_i,
 
   output logic [127:0] m_axis_tdata,
-  output logic [15:0]  m_axis_tkeep,
+  output logic [ 15:0] m_axis_tkeep,
   output logic         m_axis_tlast,
   output logic         m_axis_tuser,
   output logic         m_axis_tvalid
 );
 
-  localparam logic [31:0] RESIDUE  = 32'hDEBB20E3;
-  localparam logic [6:0]  SHORTEST = 7'd64;
+  localparam logic [31:0] RESIDUE = 32'hDEBB20E3;
+  localparam logic [6:0] SHORTEST = 7'd64;
 
   // Idle: no frame, or what was left of one after reset; Before: its preamble; Inside: behind its SFD.
-  typedef enum logic [1:0] {Idle, Before, Inside, Lost} state_e;
+  typedef enum logic [1:0] {
+    Idle,
+    Before,
+    Inside,
+    Lost
+  } state_e;
 
-  state_e          state_q;
-  logic            data_now, over, bad_q, full, shift;
+  state_e state_q;
+  logic data_now, over, bad_q, full, shift;
   logic [3:0][7:0] held_q;
   logic [2:0]      held_count_q;
-  logic [6:0]      count_q;            // bytes with the FCS, at most SHORTEST
-  logic [31:0]     crc_q, crc_next;
+  logic [6:0]      count_q;  // bytes with the FCS, at most SHORTEST
+  logic [31:0] crc_q, crc_next;
   logic [15:0][7:0] word_q;
-  logic [15:0]     keep_q;
+  logic [15:0]      keep_q;
 
   assign data_now = state_q == Inside && valid_i;
   assign over     = state_q == Inside && !valid_i;
   // A byte comes out of those held back.
-  assign shift = data_now && held_count_q[2];
-  assign full  = keep_q[15];
+  assign shift    = data_now && held_count_q[2];
+  assign full     = keep_q[15];
 
-  crc32_byte u_crc (.crc_i(crc_q), .byte_i, .crc_o(crc_next));
+  crc32_byte u_crc (
+    .crc_i(crc_q),
+    .byte_i,
+    .crc_o(crc_next)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -51,8 +60,8 @@ module gmii_rx (
       unique case (state_q)
         Idle:    if (valid_i) state_q <= error_i ? Lost : byte_i == 8'hd5 ? Inside : byte_i == 8'h55 ? Before : Lost;
         Before:  if (!valid_i) state_q <= Idle;
-                 else if (byte_i == 8'hd5) state_q <= Inside;
-                 else if (byte_i != 8'h55) state_q <= Lost;
+ else if (byte_i == 8'hd5) state_q <= Inside;
+ else if (byte_i != 8'h55) state_q <= Lost;
         default: if (!valid_i) state_q <= Idle;
       endcase
     end

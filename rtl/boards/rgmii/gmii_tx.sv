@@ -7,38 +7,47 @@
 // first beat to the first byte of the preamble: three cycles. 8 bytes of preamble and SFD, the frame, 4 of FCS, at least 12 of nothing.
 
 module gmii_tx (
-  input  logic         clk_i,          // 125 MHz
-  input  logic         rst_ni,
+  input logic clk_i,  // 125 MHz
+  input logic rst_ni,
 
   input  logic [127:0] s_axis_tdata,
-  input  logic [15:0]  s_axis_tkeep,
+  input  logic [ 15:0] s_axis_tkeep,
   input  logic         s_axis_tlast,
   input  logic         s_axis_tvalid,
   output logic         s_axis_tready,
 
-  output logic         valid_o,
-  output logic [7:0]   byte_o,
-  output logic         underrun_o      // pulse: never
+  output logic       valid_o,
+  output logic [7:0] byte_o,
+  output logic       underrun_o  // pulse: never
 );
 
   localparam logic [3:0] PREAMBLE = 4'd7;
-  localparam logic [3:0] FCS      = 4'd4;
-  localparam logic [3:0] GAP      = 4'd12;
+  localparam logic [3:0] FCS = 4'd4;
+  localparam logic [3:0] GAP = 4'd12;
 
-  typedef enum logic [2:0] {Idle, Preamble, Data, Fcs, Gap} state_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Preamble,
+    Data,
+    Fcs,
+    Gap
+  } state_e;
 
-  state_e       state_q;
-  logic [3:0]   count_q;               // cycles left in this state, less one
-  logic [127:0] word_q;
-  logic [14:0]  more_q;                // bytes behind this one
-  logic         last_q, word_ends, beat_valid, beat_ready, beat_last;
+  state_e         state_q;
+  logic   [  3:0] count_q;  // cycles left in this state, less one
+  logic   [127:0] word_q;
+  logic   [ 14:0] more_q;  // bytes behind this one
+  logic last_q, word_ends, beat_valid, beat_ready, beat_last;
   logic [127:0] beat_data;
-  logic [14:0]  beat_more;
-  logic [31:0]  crc_q, crc_next;
+  logic [ 14:0] beat_more;
+  logic [31:0] crc_q, crc_next;
 
   // The FIFO's block RAM is slow and far away.
-  stream_slice #(.WIDTH(128 + 15 + 1)) u_beat (
-    .clk_i, .rst_ni,
+  stream_slice #(
+    .WIDTH(128 + 15 + 1)
+  ) u_beat (
+    .clk_i,
+    .rst_ni,
     .in_valid_i (s_axis_tvalid),
     .in_ready_o (s_axis_tready),
     .in_data_i  ({s_axis_tlast, s_axis_tkeep[15:1], s_axis_tdata}),
@@ -52,7 +61,11 @@ module gmii_tx (
   assign beat_ready = state_q == Idle || (state_q == Data && word_ends && !last_q);
   assign underrun_o = state_q == Data && word_ends && !last_q && !beat_valid;
 
-  crc32_byte u_crc (.crc_i(crc_q), .byte_i(word_q[7:0]), .crc_o(crc_next));
+  crc32_byte u_crc (
+    .crc_i (crc_q),
+    .byte_i(word_q[7:0]),
+    .crc_o (crc_next)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -104,7 +117,7 @@ module gmii_tx (
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
-    if (rst_ni) no_gap_inside: assert (!underrun_o);
+    if (rst_ni) no_gap_inside : assert (!underrun_o);
   end
   // verilator lint_on SYNCASYNCNET
 `endif

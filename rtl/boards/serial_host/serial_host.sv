@@ -16,85 +16,92 @@
 module serial_host
   import serial_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic         rx_valid_i,
-  output logic         rx_ready_o,
-  input  logic [7:0]   rx_byte_i,
-  output logic         tx_valid_o,
-  input  logic         tx_ready_i,
-  output logic [7:0]   tx_byte_o,
-  input  logic         line_error_i,   // pulse: a byte was lost
-  output logic         up_o,
+  input  logic       rx_valid_i,
+  output logic       rx_ready_o,
+  input  logic [7:0] rx_byte_i,
+  output logic       tx_valid_o,
+  input  logic       tx_ready_i,
+  output logic [7:0] tx_byte_o,
+  input  logic       line_error_i,  // pulse: a byte was lost
+  output logic       up_o,
 
-  output logic [16:0]  m_axil_awaddr,
-  output logic         m_axil_awvalid,
-  input  logic         m_axil_awready,
-  output logic [31:0]  m_axil_wdata,
-  output logic         m_axil_wvalid,
-  input  logic         m_axil_wready,
-  input  logic         m_axil_bvalid,
-  output logic         m_axil_bready,
-  output logic [16:0]  m_axil_araddr,
-  output logic         m_axil_arvalid,
-  input  logic         m_axil_arready,
-  input  logic [31:0]  m_axil_rdata,
-  input  logic         m_axil_rvalid,
-  output logic         m_axil_rready,
+  output logic [16:0] m_axil_awaddr,
+  output logic        m_axil_awvalid,
+  input  logic        m_axil_awready,
+  output logic [31:0] m_axil_wdata,
+  output logic        m_axil_wvalid,
+  input  logic        m_axil_wready,
+  input  logic        m_axil_bvalid,
+  output logic        m_axil_bready,
+  output logic [16:0] m_axil_araddr,
+  output logic        m_axil_arvalid,
+  input  logic        m_axil_arready,
+  input  logic [31:0] m_axil_rdata,
+  input  logic        m_axil_rvalid,
+  output logic        m_axil_rready,
 
-  input  logic [63:0]  s_axi_awaddr,
+  input  logic [ 63:0] s_axi_awaddr,
   input  logic         s_axi_awvalid,
   output logic         s_axi_awready,
   input  logic [127:0] s_axi_wdata,
-  input  logic [15:0]  s_axi_wstrb,
+  input  logic [ 15:0] s_axi_wstrb,
   input  logic         s_axi_wlast,
   input  logic         s_axi_wvalid,
   output logic         s_axi_wready,
-  output logic [1:0]   s_axi_bresp,
+  output logic [  1:0] s_axi_bresp,
   output logic         s_axi_bvalid,
   input  logic         s_axi_bready,
-  input  logic [1:0]   s_axi_arid,
-  input  logic [63:0]  s_axi_araddr,
-  input  logic [7:0]   s_axi_arlen,
+  input  logic [  1:0] s_axi_arid,
+  input  logic [ 63:0] s_axi_araddr,
+  input  logic [  7:0] s_axi_arlen,
   input  logic         s_axi_arvalid,
   output logic         s_axi_arready,
-  output logic [1:0]   s_axi_rid,
+  output logic [  1:0] s_axi_rid,
   output logic [127:0] s_axi_rdata,
-  output logic [1:0]   s_axi_rresp,
+  output logic [  1:0] s_axi_rresp,
   output logic         s_axi_rlast,
   output logic         s_axi_rvalid,
   input  logic         s_axi_rready,
 
-  input  logic         msix_valid_i,
-  output logic         msix_ready_o,
-  input  logic [4:0]   msix_vector_i
+  input  logic       msix_valid_i,
+  output logic       msix_ready_o,
+  input  logic [4:0] msix_vector_i
 );
 
-  typedef enum logic [2:0] {Idle, Read, ReadWait, Write, WriteWait} access_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Read,
+    ReadWait,
+    Write,
+    WriteWait
+  } access_e;
 
-  logic         frame_valid, frame_ready, break_now, bad, we, busy, re;
-  logic [7:0]   kind, waddr, raddr;
-  logic [8:0]   words, read_words;
-  logic [63:0]  tail, write_addr, read_addr;
+  logic frame_valid, frame_ready, break_now, bad, we, busy, re;
+  logic [7:0] kind, waddr, raddr;
+  logic [8:0] words, read_words;
+  logic [63:0] tail, write_addr, read_addr;
   logic [127:0] wdata, rdata;
-  logic [15:0]  rstrb;
-  fault_e       fault, break_fault;
+  logic [15:0] rstrb;
+  fault_e fault, break_fault;
 
-  logic         sync_q, fault_q, up_q, sync_ready, fault_ready, value_ready, irq_ready;
-  fault_e       reason_q;
-  logic [31:0]  nonce_q, value_q;
-  logic         write_valid, write_ready, read_valid, read_ready, write_waits, read_waits, write_pending, read_pending;
-  logic [12:0]  write_bytes, read_bytes;
-  logic         is_read, is_write, is_data, is_done, write_done, read_done, write_failed, read_failed, wrong;
-  access_e      access_q;
-  logic         value_valid_q;
-  logic         aw_q, w_q;             // shown and not yet taken
+  logic sync_q, fault_q, up_q, sync_ready, fault_ready, value_ready, irq_ready;
+  fault_e reason_q;
+  logic [31:0] nonce_q, value_q;
+  logic write_valid, write_ready, read_valid, read_ready, write_waits, read_waits, write_pending, read_pending;
+  logic [12:0] write_bytes, read_bytes;
+  logic is_read, is_write, is_data, is_done, write_done, read_done, write_failed, read_failed, wrong;
+  access_e access_q;
+  logic    value_valid_q;
+  logic aw_q, w_q;  // shown and not yet taken
 
   assign up_o = up_q;
 
   serial_receive u_receive (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .byte_valid_i (rx_valid_i),
     .byte_ready_o (rx_ready_o),
     .byte_i       (rx_byte_i),
@@ -113,13 +120,13 @@ module serial_host
   );
 
   // ---------------------------------------------------------------- what comes from the host
-  assign is_read  = kind == HOST_READ;
-  assign is_write = kind == HOST_WRITE;
-  assign is_data  = kind == HOST_DATA || kind == HOST_READ_ERROR;
-  assign is_done  = kind == HOST_WRITTEN || kind == HOST_WRITE_ERROR;
+  assign is_read      = kind == HOST_READ;
+  assign is_write     = kind == HOST_WRITE;
+  assign is_data      = kind == HOST_DATA || kind == HOST_READ_ERROR;
+  assign is_done      = kind == HOST_WRITTEN || kind == HOST_WRITE_ERROR;
 
   // An answer to nothing, or of another length.
-  assign wrong = frame_valid && ((is_data && (!read_waits || (kind == HOST_DATA && words != read_words))) || (is_done && !write_waits));
+  assign wrong        = frame_valid && ((is_data && (!read_waits || (kind == HOST_DATA && words != read_words))) || (is_done && !write_waits));
   assign read_done    = frame_valid && is_data && !wrong;
   assign write_done   = frame_valid && is_done && !wrong;
   assign read_failed  = (kind == HOST_READ_ERROR);
@@ -129,7 +136,7 @@ module serial_host
 
   // A frame of an access is taken when the access is over, which is some cycles: the next one follows on the line, which nobody can stop. So it does not wait
   // for the value to be sent, for which all of a burst may be in front of it; the host reads one register at a time.
-  assign frame_ready = frame_valid && (is_read ? m_axil_rvalid && m_axil_rready : is_write ? m_axil_bvalid && m_axil_bready : 1'b1);
+  assign frame_ready  = frame_valid && (is_read ? m_axil_rvalid && m_axil_rready : is_write ? m_axil_bvalid && m_axil_bready : 1'b1);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -138,7 +145,8 @@ module serial_host
       w_q      <= 1'b0;
     end else begin
       unique case (access_q)
-        Idle: if (frame_valid && !break_now) begin
+        Idle:
+        if (frame_valid && !break_now) begin
           if (is_read) access_q <= Read;
           if (is_write) access_q <= Write;
           aw_q <= is_write;
@@ -213,7 +221,8 @@ module serial_host
   end
 
   serial_send u_send (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .up_i         (up_q),
     .busy_o       (busy),
     .sync_valid_i (sync_q && !write_pending && !read_pending && access_q == Idle && !value_valid_q),
@@ -249,11 +258,21 @@ module serial_host
 
   // ---------------------------------------------------------------- host memory
   serial_write u_write (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .up_i        (up_q),
     .busy_i      (busy),
-    .s_axi_awaddr, .s_axi_awvalid, .s_axi_awready, .s_axi_wdata, .s_axi_wstrb, .s_axi_wlast, .s_axi_wvalid, .s_axi_wready,
-    .s_axi_bresp, .s_axi_bvalid, .s_axi_bready,
+    .s_axi_awaddr,
+    .s_axi_awvalid,
+    .s_axi_awready,
+    .s_axi_wdata,
+    .s_axi_wstrb,
+    .s_axi_wlast,
+    .s_axi_wvalid,
+    .s_axi_wready,
+    .s_axi_bresp,
+    .s_axi_bvalid,
+    .s_axi_bready,
     .send_valid_o(write_valid),
     .send_ready_i(write_ready),
     .send_addr_o (write_addr),
@@ -269,11 +288,21 @@ module serial_host
   );
 
   serial_read u_read (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .up_i        (up_q),
     .busy_i      (busy),
-    .s_axi_arid, .s_axi_araddr, .s_axi_arlen, .s_axi_arvalid, .s_axi_arready,
-    .s_axi_rid, .s_axi_rdata, .s_axi_rresp, .s_axi_rlast, .s_axi_rvalid, .s_axi_rready,
+    .s_axi_arid,
+    .s_axi_araddr,
+    .s_axi_arlen,
+    .s_axi_arvalid,
+    .s_axi_arready,
+    .s_axi_rid,
+    .s_axi_rdata,
+    .s_axi_rresp,
+    .s_axi_rlast,
+    .s_axi_rvalid,
+    .s_axi_rready,
     .send_valid_o(read_valid),
     .send_ready_i(read_ready),
     .send_addr_o (read_addr),

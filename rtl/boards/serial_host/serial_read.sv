@@ -5,46 +5,52 @@
 // One burst at a time, so R has the order of AR. While the link is not up, and when the host says so, every beat is an error.
 
 module serial_read (
-  input  logic         clk_i,
-  input  logic         rst_ni,
-  input  logic         up_i,
-  input  logic         busy_i,         // of serial_send
+  input logic clk_i,
+  input logic rst_ni,
+  input logic up_i,
+  input logic busy_i,  // of serial_send
 
-  input  logic [1:0]   s_axi_arid,
-  input  logic [63:0]  s_axi_araddr,
-  input  logic [7:0]   s_axi_arlen,
+  input  logic [  1:0] s_axi_arid,
+  input  logic [ 63:0] s_axi_araddr,
+  input  logic [  7:0] s_axi_arlen,
   input  logic         s_axi_arvalid,
   output logic         s_axi_arready,
-  output logic [1:0]   s_axi_rid,
+  output logic [  1:0] s_axi_rid,
   output logic [127:0] s_axi_rdata,
-  output logic [1:0]   s_axi_rresp,
+  output logic [  1:0] s_axi_rresp,
   output logic         s_axi_rlast,
   output logic         s_axi_rvalid,
   input  logic         s_axi_rready,
 
-  output logic         send_valid_o,
-  input  logic         send_ready_i,
-  output logic [63:0]  send_addr_o,
-  output logic [12:0]  send_bytes_o,
+  output logic        send_valid_o,
+  input  logic        send_ready_i,
+  output logic [63:0] send_addr_o,
+  output logic [12:0] send_bytes_o,
 
-  input  logic         we_i,
-  input  logic [7:0]   waddr_i,
-  input  logic [127:0] wdata_i,
+  input logic         we_i,
+  input logic [  7:0] waddr_i,
+  input logic [127:0] wdata_i,
 
-  output logic         waits_o,        // for the host
-  output logic         pending_o,      // something of it is the host's business
-  output logic [8:0]   words_o,        // that it waits for
-  input  logic         done_i,
-  input  logic         failed_i        // with done_i
+  output logic       waits_o,    // for the host
+  output logic       pending_o,  // something of it is the host's business
+  output logic [8:0] words_o,    // that it waits for
+  input  logic       done_i,
+  input  logic       failed_i    // with done_i
 );
 
-  typedef enum logic [2:0] {Address, Send, Wait, Fetch, Give} state_e;
+  typedef enum logic [2:0] {
+    Address,
+    Send,
+    Wait,
+    Fetch,
+    Give
+  } state_e;
 
-  state_e      state_q;
-  logic        failed_q, gone;
+  state_e state_q;
+  logic failed_q, gone;
   logic [63:4] addr_q;
-  logic [7:0]  last_q, at_q;
-  logic [1:0]  id_q;
+  logic [7:0] last_q, at_q;
+  logic [1:0] id_q;
 
   assign s_axi_arready = state_q == Address;
   assign s_axi_rvalid  = state_q == Give;
@@ -66,7 +72,7 @@ module serial_read (
       unique case (state_q)
         Address: if (s_axi_arvalid) state_q <= Send;
         Send:    if (send_ready_i) state_q <= Wait;
-                 else if (gone) state_q <= Fetch;
+ else if (gone) state_q <= Fetch;
         Wait:    if (done_i || gone) state_q <= Fetch;
         Fetch:   state_q <= Give;
         Give:    if (s_axi_rready) state_q <= s_axi_rlast ? Address : Fetch;
@@ -86,7 +92,11 @@ module serial_read (
     if (state_q == Send || state_q == Wait) failed_q <= !(done_i && !failed_i);
   end
 
-  ram_1r1w #(.WIDTH(128), .DEPTH(256), .UNSEEN(1'b1)) u_ram (
+  ram_1r1w #(
+    .WIDTH (128),
+    .DEPTH (256),
+    .UNSEEN(1'b1)
+  ) u_ram (
     .clk_i,
     .we_i,
     .waddr_i,
@@ -103,17 +113,17 @@ module serial_read (
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
-    if (rst_ni) answers_are_expected: assert (!done_i || waits_o);
+    if (rst_ni) answers_are_expected : assert (!done_i || waits_o);
   end
   stream_rules #(
-      .WIDTH(133)
+    .WIDTH(133)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(s_axi_rvalid),
-      .ready_i(s_axi_rready),
-      .data_i({s_axi_rid, s_axi_rresp, s_axi_rlast, s_axi_rdata})
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(s_axi_rvalid),
+    .ready_i(s_axi_rready),
+    .data_i ({s_axi_rid, s_axi_rresp, s_axi_rlast, s_axi_rdata})
   );
   // verilator lint_on SYNCASYNCNET
 `endif

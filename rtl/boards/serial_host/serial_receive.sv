@@ -9,42 +9,49 @@
 module serial_receive
   import serial_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic         byte_valid_i,
-  output logic         byte_ready_o,
-  input  logic [7:0]   byte_i,
+  input  logic       byte_valid_i,
+  output logic       byte_ready_o,
+  input  logic [7:0] byte_i,
 
-  output logic         frame_valid_o,
-  input  logic         frame_ready_i,
-  output logic [7:0]   kind_o,
-  output logic [8:0]   words_o,        // of HOST_DATA: 16 bytes each
-  output logic [63:0]  tail_o,         // the last 8 bytes of the payload, the last one on top
+  output logic        frame_valid_o,
+  input  logic        frame_ready_i,
+  output logic [ 7:0] kind_o,
+  output logic [ 8:0] words_o,        // of HOST_DATA: 16 bytes each
+  output logic [63:0] tail_o,         // the last 8 bytes of the payload, the last one on top
 
-  output logic         we_o,           // a word of HOST_DATA, also of a frame that turns out to be bad
-  output logic [7:0]   waddr_o,
+  output logic         we_o,     // a word of HOST_DATA, also of a frame that turns out to be bad
+  output logic [  7:0] waddr_o,
   output logic [127:0] wdata_o,
 
-  input  logic         break_i,
-  input  fault_e       break_fault_i,
-  output logic         bad_o,
-  output fault_e       fault_o
+  input  logic   break_i,
+  input  fault_e break_fault_i,
+  output logic   bad_o,
+  output fault_e fault_o
 );
 
-  typedef enum logic [2:0] {Kind, Sequence, LengthLow, LengthHigh, Payload, Crc} state_e;
+  typedef enum logic [2:0] {
+    Kind,
+    Sequence,
+    LengthLow,
+    LengthHigh,
+    Payload,
+    Crc
+  } state_e;
 
-  state_e       state_q;
-  logic         broken_q, offered_q, we_q, take, good, form_ok;
-  logic [7:0]   kind_q, expect_q, low_q, waddr_q;
-  logic [12:0]  left_q;                // bytes of the payload to come
-  logic [12:0]  length;
-  logic [3:0]   lane_q;
-  logic [1:0]   crc_left_q;
-  logic [31:0]  crc_q, crc_next;
-  logic [127:0] shift_q;
-  logic         fail;
-  fault_e       fault;
+  state_e state_q;
+  logic broken_q, offered_q, we_q, take, good, form_ok;
+  logic [7:0] kind_q, expect_q, low_q, waddr_q;
+  logic [12:0] left_q;  // bytes of the payload to come
+  logic [12:0] length;
+  logic [ 3:0] lane_q;
+  logic [ 1:0] crc_left_q;
+  logic [31:0] crc_q, crc_next;
+  logic   [127:0] shift_q;
+  logic           fail;
+  fault_e         fault;
 
   assign byte_ready_o  = !offered_q;
   assign take          = byte_valid_i && byte_ready_o;
@@ -55,7 +62,9 @@ module serial_receive
   assign wdata_o       = shift_q;
   assign waddr_o       = waddr_q;
 
-  crc32_byte #(.POLY(CRC_POLY)) u_crc (
+  crc32_byte #(
+    .POLY(CRC_POLY)
+  ) u_crc (
     .crc_i (state_q == Kind ? '1 : crc_q),
     .byte_i(byte_i),
     .crc_o (crc_next)
@@ -66,11 +75,11 @@ module serial_receive
   // Lengths that there are: at most a burst of 4 KiB.
   always_comb begin
     unique case (kind_q)
-      HOST_SYNC, HOST_READ:                                        form_ok = length == 13'd4;
-      HOST_WRITE:                                                  form_ok = length == 13'd8;
-      HOST_DATA:                                                   form_ok = length != '0 && length[3:0] == '0 && length <= 13'd4096;
-      HOST_READ_ERROR, HOST_WRITTEN, HOST_WRITE_ERROR:             form_ok = length == '0;
-      default:                                                     form_ok = 1'b0;
+      HOST_SYNC, HOST_READ:                            form_ok = length == 13'd4;
+      HOST_WRITE:                                      form_ok = length == 13'd8;
+      HOST_DATA:                                       form_ok = length != '0 && length[3:0] == '0 && length <= 13'd4096;
+      HOST_READ_ERROR, HOST_WRITTEN, HOST_WRITE_ERROR: form_ok = length == '0;
+      default:                                         form_ok = 1'b0;
     endcase
     form_ok = form_ok && byte_i[7:5] == '0;
   end
@@ -90,7 +99,7 @@ module serial_receive
         fail  = take && crc_left_q == '0 && !good;
         fault = FaultCrc;
       end
-      default: ;
+      default:    ;
     endcase
     if (break_i) begin
       fail  = 1'b1;
@@ -155,7 +164,7 @@ module serial_receive
           lane_q  <= lane_q + 1'b1;
           if (lane_q == '1) words_o <= words_o + 1'b1;
         end
-        default: ;
+        default:   ;
       endcase
       crc_left_q <= state_q == Crc ? crc_left_q - 1'b1 : '1;
     end
@@ -166,19 +175,19 @@ module serial_receive
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      nothing_offered_while_broken: assert (!offered_q || !broken_q);
-      words_are_written_in_data:    assert (!we_q || kind_q == HOST_DATA);
+      nothing_offered_while_broken : assert (!offered_q || !broken_q);
+      words_are_written_in_data : assert (!we_q || kind_q == HOST_DATA);
     end
   end
   stream_rules #(
-      .WIDTH(72)
+    .WIDTH(72)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(break_i),
-      .valid_i(frame_valid_o || break_i),
-      .ready_i(frame_ready_i),
-      .data_i({kind_o, tail_o})
+    .clk_i,
+    .rst_ni,
+    .clear_i(break_i),
+    .valid_i(frame_valid_o || break_i),
+    .ready_i(frame_ready_i),
+    .data_i ({kind_o, tail_o})
   );
   // verilator lint_on SYNCASYNCNET
 `endif

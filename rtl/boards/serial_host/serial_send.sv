@@ -8,58 +8,64 @@
 module serial_send
   import serial_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         rst_ni,
-  input  logic         up_i,
-  output logic         busy_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic up_i,
+  output logic busy_o,
 
-  input  logic         sync_valid_i,
-  output logic         sync_ready_o,
-  input  logic [31:0]  sync_nonce_i,
-  input  logic         fault_valid_i,
-  output logic         fault_ready_o,
-  input  fault_e       fault_i,
-  input  logic         value_valid_i,
-  output logic         value_ready_o,
-  input  logic [31:0]  value_i,
-  input  logic         write_valid_i,
-  output logic         write_ready_o,
-  input  logic [63:0]  write_addr_i,   // of the first byte that goes
-  input  logic [12:0]  write_bytes_i,  // 1 to 4096
-  input  logic         read_valid_i,
-  output logic         read_ready_o,
-  input  logic [63:0]  read_addr_i,
-  input  logic [12:0]  read_bytes_i,
-  input  logic         irq_valid_i,
-  output logic         irq_ready_o,
-  input  logic [4:0]   irq_vector_i,
+  input  logic          sync_valid_i,
+  output logic          sync_ready_o,
+  input  logic   [31:0] sync_nonce_i,
+  input  logic          fault_valid_i,
+  output logic          fault_ready_o,
+  input  fault_e        fault_i,
+  input  logic          value_valid_i,
+  output logic          value_ready_o,
+  input  logic   [31:0] value_i,
+  input  logic          write_valid_i,
+  output logic          write_ready_o,
+  input  logic   [63:0] write_addr_i,   // of the first byte that goes
+  input  logic   [12:0] write_bytes_i,  // 1 to 4096
+  input  logic          read_valid_i,
+  output logic          read_ready_o,
+  input  logic   [63:0] read_addr_i,
+  input  logic   [12:0] read_bytes_i,
+  input  logic          irq_valid_i,
+  output logic          irq_ready_o,
+  input  logic   [ 4:0] irq_vector_i,
 
   output logic         re_o,
-  output logic [7:0]   raddr_o,
+  output logic [  7:0] raddr_o,
   input  logic [127:0] rdata_i,
-  input  logic [15:0]  rstrb_i,
+  input  logic [ 15:0] rstrb_i,
 
-  output logic         byte_valid_o,
-  input  logic         byte_ready_i,
-  output logic [7:0]   byte_o
+  output logic       byte_valid_o,
+  input  logic       byte_ready_i,
+  output logic [7:0] byte_o
 );
 
-  typedef enum logic [2:0] {Idle, Head, Fetch, Data, Crc} state_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Head,
+    Fetch,
+    Data,
+    Crc
+  } state_e;
 
   // What goes in front of the CRC and of a DMA write's bytes: at most 4 + 10 bytes.
   localparam int unsigned HEAD = 14;
 
-  state_e             state_q;
-  logic [5:0]         pick, pick_q;    // one-hot: SYNC, fault, value, write, read, interrupt, from bit 0 on
-  logic [8*HEAD-1:0]  head, head_q;
-  logic [3:0]         bytes, left_q;   // of the head
-  logic [12:0]        length, data_left_q;
-  logic [7:0]         kind, sequence_q, word_q;
-  logic [3:0]         lane_q;
-  logic [1:0]         crc_left_q;
-  logic [31:0]        crc_q, crc_next;
-  logic               take, done, present;
-  logic [127:0]       payload;
+  state_e state_q;
+  logic [5:0] pick, pick_q;  // one-hot: SYNC, fault, value, write, read, interrupt, from bit 0 on
+  logic [8*HEAD-1:0] head, head_q;
+  logic [3:0] bytes, left_q;  // of the head
+  logic [12:0] length, data_left_q;
+  logic [7:0] kind, sequence_q, word_q;
+  logic [3:0] lane_q;
+  logic [1:0] crc_left_q;
+  logic [31:0] crc_q, crc_next;
+  logic take, done, present;
+  logic [127:0] payload;
 
   assign busy_o = state_q != Idle;
 
@@ -102,12 +108,18 @@ module serial_send
   end
 
   assign byte_valid_o = state_q == Head || (state_q == Data && present) || state_q == Crc;
-  assign take         = byte_valid_o && byte_ready_i;
-  assign done         = take && state_q == Crc && crc_left_q == '0;
+  assign take = byte_valid_o && byte_ready_i;
+  assign done = take && state_q == Crc && crc_left_q == '0;
 
   assign {irq_ready_o, read_ready_o, write_ready_o, value_ready_o, fault_ready_o, sync_ready_o} = pick_q & {6{done}};
 
-  crc32_byte #(.POLY(CRC_POLY)) u_crc (.crc_i(crc_q), .byte_i(byte_o), .crc_o(crc_next));
+  crc32_byte #(
+    .POLY(CRC_POLY)
+  ) u_crc (
+    .crc_i (crc_q),
+    .byte_i(byte_o),
+    .crc_o (crc_next)
+  );
 
   assign re_o    = state_q == Fetch;
   assign raddr_o = word_q;
@@ -118,17 +130,18 @@ module serial_send
       sequence_q <= '0;
     end else begin
       unique case (state_q)
-        Idle: if (pick != '0) begin
+        Idle:
+        if (pick != '0) begin
           state_q    <= Head;
           sequence_q <= pick[0] ? 8'd1 : sequence_q + 1'b1;
         end
-        Head:  if (take && left_q == 4'd1) state_q <= pick_q[3] ? Fetch : Crc;
-        Fetch: state_q <= Data;
+        Head:    if (take && left_q == 4'd1) state_q <= pick_q[3] ? Fetch : Crc;
+        Fetch:   state_q <= Data;
         Data: begin
           if (take && data_left_q == 13'd1) state_q <= Crc;
           else if ((take || !present) && lane_q == '1) state_q <= Fetch;
         end
-        Crc:   if (done) state_q <= Idle;
+        Crc:     if (done) state_q <= Idle;
         default: state_q <= Idle;
       endcase
     end
@@ -170,20 +183,20 @@ module serial_send
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      one_at_a_time:       assert ((pick_q & (pick_q - 1'b1)) == '0 || state_q == Idle);
-      requests_are_whole:  assert (!write_valid_i || write_bytes_i != '0);
-      inside_the_burst:    assert (state_q != Data || data_left_q != '0);
+      one_at_a_time : assert ((pick_q & (pick_q - 1'b1)) == '0 || state_q == Idle);
+      requests_are_whole : assert (!write_valid_i || write_bytes_i != '0);
+      inside_the_burst : assert (state_q != Data || data_left_q != '0);
     end
   end
   stream_rules #(
-      .WIDTH(8)
+    .WIDTH(8)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(byte_valid_o),
-      .ready_i(byte_ready_i),
-      .data_i(byte_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(byte_valid_o),
+    .ready_i(byte_ready_i),
+    .data_i (byte_o)
   );
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -8,10 +8,10 @@ module serial_uart #(
   parameter int unsigned CLOCK_KHZ = 50_000,
   parameter int unsigned BAUD      = 3_000_000
 ) (
-  input  logic       clk_i,
-  input  logic       rst_ni,
-  input  logic       rxd_i,          // of no clock
-  output logic       txd_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic rxd_i,   // of no clock
+  output logic txd_o,
 
   output logic       rx_valid_o,
   input  logic       rx_ready_i,
@@ -27,18 +27,25 @@ module serial_uart #(
   localparam logic [15:0] STEP = 16'((BAUD / 1000 * 65536 + CLOCK_KHZ / 2) / CLOCK_KHZ);
 
   // ---------------------------------------------------------------- receive
-  logic        rxd, busy_q, tick, valid, room, stop;
+  logic rxd, busy_q, tick, valid, room, stop;
   logic [16:0] sum;
   logic [15:0] phase_q;
-  logic [3:0]  left_q;               // bits to come: start, 8, stop
-  logic [7:0]  shift_q;
+  logic [ 3:0] left_q;  // bits to come: start, 8, stop
+  logic [ 7:0] shift_q;
 
-  bit_sync #(.RESET_VAL(1'b1)) u_rxd (.clk_i, .rst_ni, .async_i(rxd_i), .sync_o(rxd));
+  bit_sync #(
+    .RESET_VAL(1'b1)
+  ) u_rxd (
+    .clk_i,
+    .rst_ni,
+    .async_i(rxd_i),
+    .sync_o (rxd)
+  );
 
-  assign sum   = {1'b0, phase_q} + {1'b0, STEP};
-  assign tick  = busy_q && sum[16];
-  assign stop  = tick && left_q == 4'd1;
-  assign valid = stop && rxd;
+  assign sum     = {1'b0, phase_q} + {1'b0, STEP};
+  assign tick    = busy_q && sum[16];
+  assign stop    = tick && left_q == 4'd1;
+  assign valid   = stop && rxd;
   assign error_o = stop && (!rxd || !room);
 
   // The first look is half a bit behind the edge. A start bit that is over by then was none.
@@ -59,8 +66,12 @@ module serial_uart #(
     if (tick) shift_q <= {rxd, shift_q[7:1]};
   end
 
-  fifo_sync #(.WIDTH(8), .DEPTH(16)) u_queue (
-    .clk_i, .rst_ni,
+  fifo_sync #(
+    .WIDTH(8),
+    .DEPTH(16)
+  ) u_queue (
+    .clk_i,
+    .rst_ni,
     .wr_valid_i(valid),
     .wr_ready_o(room),
     .wr_data_i (shift_q),
@@ -73,8 +84,8 @@ module serial_uart #(
   // ---------------------------------------------------------------- transmit
   logic [16:0] tx_sum;
   logic [15:0] tx_phase_q;
-  logic [3:0]  tx_left_q;
-  logic [8:0]  tx_shift_q;
+  logic [ 3:0] tx_left_q;
+  logic [ 8:0] tx_shift_q;
 
   assign tx_sum     = {1'b0, tx_phase_q} + {1'b0, STEP};
   assign tx_ready_o = tx_left_q == '0;

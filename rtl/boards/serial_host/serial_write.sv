@@ -6,46 +6,52 @@
 // the link is not up every burst is answered with an error.
 
 module serial_write (
-  input  logic         clk_i,
-  input  logic         rst_ni,
-  input  logic         up_i,
-  input  logic         busy_i,         // of serial_send
+  input logic clk_i,
+  input logic rst_ni,
+  input logic up_i,
+  input logic busy_i,  // of serial_send
 
-  input  logic [63:0]  s_axi_awaddr,
+  input  logic [ 63:0] s_axi_awaddr,
   input  logic         s_axi_awvalid,
   output logic         s_axi_awready,
   input  logic [127:0] s_axi_wdata,
-  input  logic [15:0]  s_axi_wstrb,
+  input  logic [ 15:0] s_axi_wstrb,
   input  logic         s_axi_wlast,
   input  logic         s_axi_wvalid,
   output logic         s_axi_wready,
-  output logic [1:0]   s_axi_bresp,
+  output logic [  1:0] s_axi_bresp,
   output logic         s_axi_bvalid,
   input  logic         s_axi_bready,
 
   output logic         send_valid_o,
   input  logic         send_ready_i,
-  output logic [63:0]  send_addr_o,
-  output logic [12:0]  send_bytes_o,
+  output logic [ 63:0] send_addr_o,
+  output logic [ 12:0] send_bytes_o,
   input  logic         re_i,
-  input  logic [7:0]   raddr_i,
+  input  logic [  7:0] raddr_i,
   output logic [127:0] rdata_o,
-  output logic [15:0]  rstrb_o,
+  output logic [ 15:0] rstrb_o,
 
-  output logic         waits_o,        // for the host
-  output logic         pending_o,      // something of it is the host's business
-  input  logic         done_i,
-  input  logic         failed_i        // with done_i
+  output logic waits_o,    // for the host
+  output logic pending_o,  // something of it is the host's business
+  input  logic done_i,
+  input  logic failed_i    // with done_i
 );
 
-  typedef enum logic [2:0] {Address, Data, Send, Wait, Answer} state_e;
+  typedef enum logic [2:0] {
+    Address,
+    Data,
+    Send,
+    Wait,
+    Answer
+  } state_e;
 
-  state_e      state_q;
-  logic        failed_q, push, gone;
-  logic [7:0]  word_q;
+  state_e state_q;
+  logic failed_q, push, gone;
+  logic [ 7:0] word_q;
   logic [63:4] addr_q;
-  logic [3:0]  skip, skip_q;           // bytes of the first word that are not written
-  logic [4:0]  ones;
+  logic [3:0] skip, skip_q;  // bytes of the first word that are not written
+  logic [ 4:0] ones;
   logic [12:0] bytes_q;
 
   assign s_axi_awready = state_q == Address;
@@ -80,7 +86,7 @@ module serial_write (
         Address: if (s_axi_awvalid) state_q <= Data;
         Data:    if (push && s_axi_wlast) state_q <= bytes_q == '0 && ones == '0 ? Answer : Send;
         Send:    if (send_ready_i) state_q <= Wait;
-                 else if (gone) state_q <= Answer;
+ else if (gone) state_q <= Answer;
         Wait:    if (done_i || gone) state_q <= Answer;
         Answer:  if (s_axi_bready) state_q <= Address;
         default: state_q <= Address;
@@ -106,11 +112,14 @@ module serial_write (
         end
       end
     end
-    failed_q <= (state_q == Send && gone && !send_ready_i) || (state_q == Wait && !(done_i && !failed_i)) ||
-                (state_q == Answer && failed_q);
+    failed_q <= (state_q == Send && gone && !send_ready_i) || (state_q == Wait && !(done_i && !failed_i)) || (state_q == Answer && failed_q);
   end
 
-  ram_1r1w #(.WIDTH(144), .DEPTH(256), .UNSEEN(1'b1)) u_ram (
+  ram_1r1w #(
+    .WIDTH (144),
+    .DEPTH (256),
+    .UNSEEN(1'b1)
+  ) u_ram (
     .clk_i,
     .we_i   (push),
     .waddr_i(word_q),
@@ -126,15 +135,15 @@ module serial_write (
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  logic ended_q;                       // a word did not go to its end: no more strobes
+  logic ended_q;  // a word did not go to its end: no more strobes
   always_ff @(posedge clk_i) begin
     if (state_q == Address) ended_q <= 1'b0;
     else if (push && (bytes_q != '0 || ones != '0) && !s_axi_wstrb[15]) ended_q <= 1'b1;
     if (rst_ni) begin
-      no_strobes_behind_a_hole: assert (!push || !ended_q || ones == '0);
-      no_hole_in_a_word:        assert (!push || ones == '0 || 32'(s_axi_wstrb) >> skip == (32'd1 << ones) - 1);
-      no_hole_in_front:         assert (!push || bytes_q == '0 || ones == '0 || s_axi_wstrb[0]);
-      answers_are_expected:     assert (!done_i || waits_o);
+      no_strobes_behind_a_hole : assert (!push || !ended_q || ones == '0);
+      no_hole_in_a_word : assert (!push || ones == '0 || 32'(s_axi_wstrb) >> skip == (32'd1 << ones) - 1);
+      no_hole_in_front : assert (!push || bytes_q == '0 || ones == '0 || s_axi_wstrb[0]);
+      answers_are_expected : assert (!done_i || waits_o);
     end
   end
   // verilator lint_on SYNCASYNCNET

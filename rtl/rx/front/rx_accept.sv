@@ -8,45 +8,45 @@ module rx_accept
   import rx_front_pkg::*;
   import weft_card_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         weigh_i,
+  input  logic                clk_i,
+  input  logic                weigh_i,
   // verilator lint_off UNUSEDSIGNAL
-  input  rx_segment_t  segment_i,
-  input  logic [31:0]  seq_end_i,
-  input  flow_rx_row_t row_i,
-  input  rx_position_t position_i,
+  input  rx_segment_t         segment_i,
+  input  logic         [31:0] seq_end_i,
+  input  flow_rx_row_t        row_i,
+  input  rx_position_t        position_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic         follows_i,       // a replay goes on where the last one ended
-  input  logic         attached_i,
-  input  logic         used_i,          // the verdict counts, and for the position as it is now
-  input  rx_position_t now_i,
-  output accept_e      accept_o,
-  output logic [3:0]   refusal_o,       // why, with ACCEPT_REFUSE
-  output logic         walk_o,          // accept_o is ACCEPT_WALK,
-  output logic         counts_o,        // or another one with which the engine has to complete the segment, if it is not walked
-  output logic         raw_o,           // without a walk the frame goes up: so, or with ACCEPT_BARE if that wants it
-  output logic         stamps_o         // if it is walked, its TSval is the flow's TS.Recent
+  input  logic                follows_i,   // a replay goes on where the last one ended
+  input  logic                attached_i,
+  input  logic                used_i,      // the verdict counts, and for the position as it is now
+  input  rx_position_t        now_i,
+  output accept_e             accept_o,
+  output logic         [ 3:0] refusal_o,   // why, with ACCEPT_REFUSE
+  output logic                walk_o,      // accept_o is ACCEPT_WALK,
+  output logic                counts_o,    // or another one with which the engine has to complete the segment, if it is not walked
+  output logic                raw_o,       // without a walk the frame goes up: so, or with ACCEPT_BARE if that wants it
+  output logic                stamps_o     // if it is walked, its TSval is the flow's TS.Recent
 );
 
-  logic        replay_q, follows_q, valid_q;
-  logic        control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
-  logic        bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
+  logic replay_q, follows_q, valid_q;
+  logic control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
+  logic bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
   logic [31:0] ahead, age;
 
   typedef struct packed {
     accept_e    accept;
     logic [3:0] refusal;
-    logic       walk, counts, raw;
+    logic       walk,    counts, raw;
   } verdict_t;
-  verdict_t    verdict_q, attached_verdict, detached_verdict;
+  verdict_t verdict_q, attached_verdict, detached_verdict;
 
-  assign control = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
-  assign has_ack = (segment_i.tcp_flags & TCP_ACK) != '0;
+  assign control     = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
+  assign has_ack     = (segment_i.tcp_flags & TCP_ACK) != '0;
 
   // SYN and RST: what else is in the segment is nobody's.
-  assign bare = segment_i.payload_len == '0 || control;
+  assign bare        = segment_i.payload_len == '0 || control;
 
-  assign attached = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
+  assign attached    = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
 
   // RFC 7323 §3.2, §5.3. Timestamps behind IP options have not been read: the engine's to judge.
   assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread;
@@ -56,13 +56,13 @@ module rx_accept
 
   // How far the segment reaches beyond what was received, and what the window leaves then. The latter is asked for only where the
   // former is positive, so its sign is right for a window below 2^31, and a larger one is never passed.
-  assign ahead = seq_end_i - position_i.rcv_nxt;
+  assign ahead       = seq_end_i - position_i.rcv_nxt;
 
   // The sign of window + rcv_nxt - seq_end, as the position may be known late: three terms made two, whose halves are added side by side,
   // the upper one without and with the lower one's carry.
   logic [31:0] sum, carries;
   logic [16:0] room_low, room_high, room_high_more;
-  logic        no_room, unused_carry;
+  logic no_room, unused_carry;
   assign sum                     = position_i.window ^ position_i.rcv_nxt ^ ~seq_end_i;
   assign {unused_carry, carries} = {(position_i.window & position_i.rcv_nxt) | ((position_i.window | position_i.rcv_nxt) & ~seq_end_i), 1'b1};
   assign room_low                = {1'b0, sum[15:0]} + {1'b0, carries[15:0]};
@@ -70,7 +70,7 @@ module rx_accept
   assign room_high_more          = {sum[31:16], 1'b1} + {carries[31:16], 1'b1};
   assign no_room                 = room_low[16] ? room_high_more[16] : room_high[16];
 
-  assign plain = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.unread;
+  assign plain                   = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.unread;
 
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
@@ -93,26 +93,28 @@ module rx_accept
   // What is said of a verdict beside it is said of each by itself, and chosen with it: nothing is worked out behind the choice.
   function automatic verdict_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
     logic counts = accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
-    return '{accept: accept, refusal: refusal, walk: accept == ACCEPT_WALK, counts: counts, raw: counts || (accept == ACCEPT_BARE && wants_raw_q)};
+    return
+    '{accept: accept, refusal: refusal, walk: accept == ACCEPT_WALK, counts: counts, raw: counts || (accept == ACCEPT_BARE && wants_raw_q)}
+    ;
   endfunction
 
   // Of a flow that is not attached, and of one that is: `attached`, which is late, chooses.
   always_comb begin
     // A replay is walked while the flow is detached, from where it says itself, or where the last one ended.
-    if (replay_q)         detached_verdict = valid_q && (next_q || !follows_q) ? verdict(ACCEPT_WALK) : verdict(ACCEPT_REFUSE);
-    else if (bare_q)      detached_verdict = verdict(ACCEPT_BARE);
-    else if (!ack_q)      detached_verdict = verdict(ACCEPT_REFUSE);
-    else                  detached_verdict = verdict(ACCEPT_BYPASS);
+    if (replay_q) detached_verdict = valid_q && (next_q || !follows_q) ? verdict(ACCEPT_WALK) : verdict(ACCEPT_REFUSE);
+    else if (bare_q) detached_verdict = verdict(ACCEPT_BARE);
+    else if (!ack_q) detached_verdict = verdict(ACCEPT_REFUSE);
+    else detached_verdict = verdict(ACCEPT_BYPASS);
 
-    if (replay_q)         attached_verdict = verdict(ACCEPT_REFUSE);
-    else if (bare_q)      attached_verdict = verdict(ACCEPT_BARE);
-    else if (!ack_q)      attached_verdict = verdict(ACCEPT_REFUSE);
-    else if (timeless_q)  attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_NO_TIMESTAMP);
-    else if (older_q)     attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_PAWS);
+    if (replay_q) attached_verdict = verdict(ACCEPT_REFUSE);
+    else if (bare_q) attached_verdict = verdict(ACCEPT_BARE);
+    else if (!ack_q) attached_verdict = verdict(ACCEPT_REFUSE);
+    else if (timeless_q) attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_NO_TIMESTAMP);
+    else if (older_q) attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_PAWS);
     else if (duplicate_q) attached_verdict = verdict(ACCEPT_DUPLICATE);
-    else if (beyond_q)    attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_WINDOW);
-    else if (next_q)      attached_verdict = verdict(ACCEPT_WALK);
-    else                  attached_verdict = verdict(ACCEPT_LEAVE);
+    else if (beyond_q) attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_WINDOW);
+    else if (next_q) attached_verdict = verdict(ACCEPT_WALK);
+    else attached_verdict = verdict(ACCEPT_LEAVE);
   end
 
   logic unused;
@@ -120,16 +122,19 @@ module rx_accept
 
 `ifndef SYNTHESIS
   // The rule once more, as the flow stands now.
-  logic [31:0] reach;
-  accept_e     rule;
+  logic    [31:0] reach;
+  accept_e        rule;
   assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;
   always_comb begin
-    if (segment_i.replay) rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached && (!follows_i || segment_i.seq == now_i.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
+    if (segment_i.replay)
+      rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached && (!follows_i || segment_i.seq == now_i.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
     else if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
     else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
     else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;
-    else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread &&
-             (!segment_i.ts_present || (now_i.ts_valid && $signed(segment_i.ts_val - now_i.ts_recent) < 0))) rule = ACCEPT_REFUSE;
+    else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread && (!segment_i.ts_present || (now_i.ts_valid && $signed(
+            segment_i.ts_val - now_i.ts_recent
+        ) < 0)))
+      rule = ACCEPT_REFUSE;
     else if ($signed(reach) <= 0) rule = ACCEPT_DUPLICATE;
     else if (now_i.window != '0 && reach > now_i.window) rule = ACCEPT_REFUSE;
     else if (segment_i.seq == now_i.rcv_nxt && !segment_i.unread && (segment_i.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
@@ -139,7 +144,7 @@ module rx_accept
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begin
     begun_q <= 1'b1;
-    as_the_rule_says: assert (begun_q && used_i -> accept_o == rule);
+    as_the_rule_says : assert (begun_q && used_i -> accept_o == rule);
   end
 `endif
 

@@ -7,24 +7,24 @@
 // `extra_i` (given with the last beat, already in the byte order of the beats) is 0xffff.
 
 module rx_checksum #(
-  parameter int unsigned DATA_W = 512,
+  parameter  int unsigned DATA_W  = 512,
   localparam int unsigned LATENCY = 8,
-  localparam int unsigned LANES = DATA_W / 8,
-  localparam int unsigned REL_W = $clog2(LANES + 1)
+  localparam int unsigned LANES   = DATA_W / 8,
+  localparam int unsigned REL_W   = $clog2(LANES + 1)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
   input  logic              valid_i,
   input  logic              first_i,
   input  logic [DATA_W-1:0] data_i,
-  input  logic [15:0]       pos_i,      // position of the beat's first byte in the frame
-  input  logic [15:0]       start_i,    // even
-  input  logic [16:0]       stop_i,
-  input  logic [31:0]       extra_i,
+  input  logic [      15:0] pos_i,    // position of the beat's first byte in the frame
+  input  logic [      15:0] start_i,  // even
+  input  logic [      16:0] stop_i,
+  input  logic [      31:0] extra_i,
   output logic              ok_o
 );
 
-  localparam int unsigned GROUPS = LANES / 8;     // of four words each
+  localparam int unsigned GROUPS = LANES / 8;  // of four words each
 
   // Where the range begins and ends within this beat.
   function automatic logic [REL_W-1:0] in_beat(input logic [16:0] position, input logic [15:0] pos);
@@ -35,23 +35,22 @@ module rx_checksum #(
     return distance[REL_W-1:0];
   endfunction
 
-  logic [DATA_W-1:0]       data1_q, data2_q;
-  logic [LANES-1:0]        mask2_q;
-  logic [REL_W-1:0]        start1_q, stop1_q;
+  logic [DATA_W-1:0] data1_q, data2_q;
+  logic [LANES-1:0] mask2_q;
+  logic [REL_W-1:0] start1_q, stop1_q;
   logic [GROUPS-1:0][17:0] group3_q;
-  logic [21:0]             beat4_d, beat4_q;
-  logic [31:0]             sum5_q, sum6_q;
-  logic [16:0]             fold7_q;
-  logic [4:1]              valid_q, first_q;
-  logic [31:0]             extra5;
+  logic [21:0] beat4_d, beat4_q;
+  logic [31:0] sum5_q, sum6_q;
+  logic [16:0] fold7_q;
+  logic [4:1] valid_q, first_q;
+  logic [31:0] extra5;
 
   // Four words each, without the bytes outside of the range.
   function automatic logic [GROUPS-1:0][17:0] groups(input logic [DATA_W-1:0] data, input logic [LANES-1:0] mask);
     logic [DATA_W-1:0] masked;
-    for (int unsigned i = 0; i < LANES; i++) masked[i*8 +: 8] = data[i*8 +: 8] & {8{mask[i]}};
+    for (int unsigned i = 0; i < LANES; i++) masked[i*8+:8] = data[i*8+:8] & {8{mask[i]}};
     for (int unsigned g = 0; g < GROUPS; g++) begin
-      groups[g] = (18'(masked[g*64 +: 16]) + 18'(masked[g*64+16 +: 16])) +
-                  (18'(masked[g*64+32 +: 16]) + 18'(masked[g*64+48 +: 16]));
+      groups[g] = (18'(masked[g*64+:16]) + 18'(masked[g*64+16+:16])) + (18'(masked[g*64+32+:16]) + 18'(masked[g*64+48+:16]));
     end
   endfunction
 
@@ -85,13 +84,21 @@ module rx_checksum #(
   always_ff @(posedge clk_i) if (valid_q[3]) beat4_q <= beat4_d;
 
   // Stages 5 to 8: the frame's sum, the extra words, two folds.
-  rx_delay #(.WIDTH(32), .CYCLES(5)) u_extra (.clk_i, .rst_ni, .data_i(extra_i), .data_o(extra5));
+  rx_delay #(
+    .WIDTH (32),
+    .CYCLES(5)
+  ) u_extra (
+    .clk_i,
+    .rst_ni,
+    .data_i(extra_i),
+    .data_o(extra5)
+  );
 
   always_ff @(posedge clk_i) begin
     if (valid_q[4]) sum5_q <= (first_q[4] ? 32'd0 : sum5_q) + 32'(beat4_q);
     sum6_q  <= sum5_q + extra5;
     fold7_q <= 17'(sum6_q[15:0]) + 17'(sum6_q[31:16]);
-    ok_o    <= fold7_q == 17'h0ffff || fold7_q == 17'h1fffe;     // the carry added in
+    ok_o    <= fold7_q == 17'h0ffff || fold7_q == 17'h1fffe;  // the carry added in
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -111,7 +118,7 @@ module rx_checksum #(
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      even_start: assert (valid_i -> !start_i[0]);
+      even_start : assert (valid_i -> !start_i[0]);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -7,31 +7,31 @@ module rx_close
   import rx_front_pkg::*;
   import weft_card_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic        decided_i,       // a packet ends in this cycle: only with `free_o`
+  input logic              decided_i,     // a packet ends in this cycle: only with `free_o`
   // verilator lint_off UNUSEDSIGNAL
-  input  rx_packet_t  packet_i,
+  input rx_packet_t        packet_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic        known_i,         // of a flow
-  input  logic        report_i,        // it has a report: it was not dropped
-  input  logic        raw_i,
-  input  logic [15:0] slot_i,          // the raw slot, of a flow's packet and of another
-  input  logic [15:0] plain_slot_i,
-  input  logic [15:0] flow_i,
-  input  logic [7:0]  epoch_i,
-  input  logic        port_i,
-  input  logic        attached_i,
-  input  logic        duplicate_i,
-  input  logic [3:0]  refusal_i,       // REFUSAL_NONE if it is not
-  input  logic [15:0] done_len_i,
-  input  logic [3:0]  outcome_i,       // of a replay
+  input logic              known_i,       // of a flow
+  input logic              report_i,      // it has a report: it was not dropped
+  input logic              raw_i,
+  input logic       [15:0] slot_i,        // the raw slot, of a flow's packet and of another
+  input logic       [15:0] plain_slot_i,
+  input logic       [15:0] flow_i,
+  input logic       [ 7:0] epoch_i,
+  input logic              port_i,
+  input logic              attached_i,
+  input logic              duplicate_i,
+  input logic       [ 3:0] refusal_i,     // REFUSAL_NONE if it is not
+  input logic       [15:0] done_len_i,
+  input logic       [ 3:0] outcome_i,     // of a replay
 
-  output logic        free_o,          // none stands
-  output logic        valid_o,
-  input  logic        ready_i,
-  output rx_close_t   close_o
+  output logic      free_o,   // none stands
+  output logic      valid_o,
+  input  logic      ready_i,
+  output rx_close_t close_o
 );
 
   rx_close_t       close;
@@ -39,18 +39,18 @@ module rx_close
   frame_report_t   frame_record;
 
   always_comb begin
-    record           = segment_record(packet_i.segment);
-    record.flags[SEGMENT_REPORT_RAW_BIT]       = raw_i;
-    record.flags[SEGMENT_REPORT_ATTACHED_BIT]  = attached_i;
-    record.flags[SEGMENT_REPORT_DUPLICATE_BIT] = duplicate_i;
-    record.flow      = flow_i;
-    record.arrival   = packet_i.arrival;
-    record.epoch     = epoch_i;
-    record.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] = refusal_i;
-    record.done_len  = done_len_i;
-    record.raw_slot  = raw_i ? slot_i : '0;
-    record.raw_len   = raw_i ? packet_i.frame_len : '0;
-    record.phase[SEGMENT_REPORT_PORT_BIT] = port_i;
+    record                                                                  = segment_record(packet_i.segment);
+    record.flags[SEGMENT_REPORT_RAW_BIT]                                    = raw_i;
+    record.flags[SEGMENT_REPORT_ATTACHED_BIT]                               = attached_i;
+    record.flags[SEGMENT_REPORT_DUPLICATE_BIT]                              = duplicate_i;
+    record.flow                                                             = flow_i;
+    record.arrival                                                          = packet_i.arrival;
+    record.epoch                                                            = epoch_i;
+    record.status[SEGMENT_REPORT_REFUSAL_LSB+:SEGMENT_REPORT_REFUSAL_WIDTH] = refusal_i;
+    record.done_len                                                         = done_len_i;
+    record.raw_slot                                                         = raw_i ? slot_i : '0;
+    record.raw_len                                                          = raw_i ? packet_i.frame_len : '0;
+    record.phase[SEGMENT_REPORT_PORT_BIT]                                   = port_i;
     if (packet_i.segment.replay) begin
       record.flags  = '0;
       record.status = 8'(outcome_i);
@@ -62,11 +62,11 @@ module rx_close
     frame_record.raw_len  = packet_i.frame_len;
     frame_record.arrival  = packet_i.arrival;
 
-    close.raw    = raw_i;
-    close.report = report_i;
-    close.record = known_i ? record : frame_record;
-    close.start  = packet_i.start;
-    close.stop   = packet_i.stop;
+    close.raw             = raw_i;
+    close.report          = report_i;
+    close.record          = known_i ? record : frame_record;
+    close.start           = packet_i.start;
+    close.stop            = packet_i.stop;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -84,8 +84,8 @@ module rx_close
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      free_told: assert (free_o == !valid_o);
-      one_at_a_time: assert (decided_i -> free_o);
+      free_told : assert (free_o == !valid_o);
+      one_at_a_time : assert (decided_i -> free_o);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -2,8 +2,8 @@
 // instead of a flip-flop per bit and stage. Nothing stops it; who uses it delays the valid bits elsewhere.
 
 module rx_delay #(
-  parameter int unsigned WIDTH = 32,
-  parameter int unsigned CYCLES = 4      // from 2 up
+  parameter int unsigned WIDTH  = 32,
+  parameter int unsigned CYCLES = 4    // from 2 up
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -14,7 +14,7 @@ module rx_delay #(
   localparam int unsigned DEPTH = CYCLES - 1;
   localparam int unsigned ADDR_W = DEPTH > 1 ? $clog2(DEPTH) : 1;
 
-  logic [WIDTH-1:0]  mem [DEPTH];
+  logic [ WIDTH-1:0] mem   [DEPTH];
   logic [ADDR_W-1:0] ptr_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

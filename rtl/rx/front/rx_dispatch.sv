@@ -18,101 +18,101 @@ module rx_dispatch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned WALKS = 8,         // segments in the walk, a power of two
-  parameter int unsigned PORTS = 1,
-  parameter int unsigned SHARE_LEAST = RAW_SHARE_LEAST   // raw slots that a flow may take of a generation, however small the ring
+  parameter int unsigned WALKS       = 8,               // segments in the walk, a power of two
+  parameter int unsigned PORTS       = 1,
+  parameter int unsigned SHARE_LEAST = RAW_SHARE_LEAST  // raw slots that a flow may take of a generation, however small the ring
 ) (
-  input  logic                          clk_i,
-  input  logic                          rst_ni,
-  input  rx_cfg_t                       cfg_i,
-  input  replay_t                       replay_i,           // what is to be known of the replay that comes first
-  input  logic [PORTS-1:0]              closed_i,           // level: a port takes nothing more
+  input logic                clk_i,
+  input logic                rst_ni,
+  input rx_cfg_t             cfg_i,
+  input replay_t             replay_i,  // what is to be known of the replay that comes first
+  input logic    [PORTS-1:0] closed_i,  // level: a port takes nothing more
 
-  input  logic                          packet_valid_i,
-  output logic                          packet_ready_o,
-  input  rx_packet_t                    packet_i,
+  input  logic       packet_valid_i,
+  output logic       packet_ready_o,
+  input  rx_packet_t packet_i,
 
-  output logic                          payload_cmd_valid_o,
-  input  logic                          payload_cmd_ready_i,
-  output logic [15:0]                   payload_cmd_start_o,
-  output logic [7:0]                    payload_cmd_offset_o,
-  output logic [15:0]                   payload_cmd_len_o,
-  output logic                          payload_flush_o,
-  output logic                          replay_start_o,     // pulses: the replay that comes first is started, or refused
-  output logic                          replay_flush_o,
-  output logic                          payload_open_o,     // payload may pass on to the walk, from the cycle of its start on
-  input  logic                          payload_end_i,      // last beat of a packet has passed on
+  output logic        payload_cmd_valid_o,
+  input  logic        payload_cmd_ready_i,
+  output logic [15:0] payload_cmd_start_o,
+  output logic [ 7:0] payload_cmd_offset_o,
+  output logic [15:0] payload_cmd_len_o,
+  output logic        payload_flush_o,
+  output logic        replay_start_o,        // pulses: the replay that comes first is started, or refused
+  output logic        replay_flush_o,
+  output logic        payload_open_o,        // payload may pass on to the walk, from the cycle of its start on
+  input  logic        payload_end_i,         // last beat of a packet has passed on
 
-  input  logic                          lookup_busy_i,
-  output logic                          lookup_valid_o,
-  output logic [95:0]                   lookup_key_o,
-  input  logic                          lookup_rsp_i,
-  input  logic                          lookup_hit_i,
-  input  logic [15:0]                   lookup_flow_i,
-  input  logic                          lookup_changed_i,
+  input  logic        lookup_busy_i,
+  output logic        lookup_valid_o,
+  output logic [95:0] lookup_key_o,
+  input  logic        lookup_rsp_i,
+  input  logic        lookup_hit_i,
+  input  logic [15:0] lookup_flow_i,
+  input  logic        lookup_changed_i,
 
-  input  logic                          state_busy_i,
-  output logic [PORTS-1:0][15:0]        raw_tail_o,         // raw slots taken since the ring was set up
-  output logic [PORTS-1:0]              raw_given_up_o,     // as of rx_raw_slots
-  output logic [PORTS-1:0][15:0]        raw_taken_o,
-  output logic                          fetch_valid_o,
-  output logic [15:0]                   fetch_flow_o,
-  input  flow_rx_row_t                  fetch_row_i,
-  input  rx_position_t                  fetch_position_i,
-  output logic                          upd_valid_o,
-  output logic [15:0]                   upd_flow_o,
-  output rx_position_t                  upd_position_o,
-  output logic [WALKS-1:0]              busy_valid_o,
-  output logic [WALKS-1:0][15:0]        busy_flow_o,
-  output logic [WALKS-1:0]              busy_last_o,        // no younger one is of its flow
-  output logic [WALKS-1:0]              finish_o,           // which of them ends in this cycle
-  output logic [$clog2(WALKS)-1:0]      busy_head_o,        // the oldest
-  input  logic [WALKS-1:0]              kept_valid_i,       // the host's word for when it has ended
-  input  rx_position_t                  kept_i,             // for the oldest
-  input  logic                          hold_i,
-  input  logic                          state_changed_i,
+  input  logic                                   state_busy_i,
+  output logic         [        PORTS-1:0][15:0] raw_tail_o,        // raw slots taken since the ring was set up
+  output logic         [        PORTS-1:0]       raw_given_up_o,    // as of rx_raw_slots
+  output logic         [        PORTS-1:0][15:0] raw_taken_o,
+  output logic                                   fetch_valid_o,
+  output logic         [             15:0]       fetch_flow_o,
+  input  flow_rx_row_t                           fetch_row_i,
+  input  rx_position_t                           fetch_position_i,
+  output logic                                   upd_valid_o,
+  output logic         [             15:0]       upd_flow_o,
+  output rx_position_t                           upd_position_o,
+  output logic         [        WALKS-1:0]       busy_valid_o,
+  output logic         [        WALKS-1:0][15:0] busy_flow_o,
+  output logic         [        WALKS-1:0]       busy_last_o,       // no younger one is of its flow
+  output logic         [        WALKS-1:0]       finish_o,          // which of them ends in this cycle
+  output logic         [$clog2(WALKS)-1:0]       busy_head_o,       // the oldest
+  input  logic         [        WALKS-1:0]       kept_valid_i,      // the host's word for when it has ended
+  input  rx_position_t                           kept_i,            // for the oldest
+  input  logic                                   hold_i,
+  input  logic                                   state_changed_i,
 
-  output logic                          start_valid_o,      // only with start_ready_i
-  input  logic                          start_ready_i,
-  output logic                          start_chained_o,
-  output logic [15:0]                   start_flow_o,
-  output logic [31:0]                   start_seq_o,
-  output logic [15:0]                   start_len_o,
-  output flow_rx_row_t                  start_row_o,
-  output logic [31:0]                   start_msn_o,
-  output logic [31:0]                   start_mo_o,
-  input  logic                          done_valid_i,
-  input  logic [15:0]                   done_len_i,
-  input  stop_e                         done_stop_i,
-  input  logic                          done_engine_i,
-  input  logic [31:0]                   done_msn_i,
-  input  logic [31:0]                   done_mo_i,
-  output logic                          op_block_o,         // operations of a later packet must wait for a close
+  output logic                start_valid_o,    // only with start_ready_i
+  input  logic                start_ready_i,
+  output logic                start_chained_o,
+  output logic         [15:0] start_flow_o,
+  output logic         [31:0] start_seq_o,
+  output logic         [15:0] start_len_o,
+  output flow_rx_row_t        start_row_o,
+  output logic         [31:0] start_msn_o,
+  output logic         [31:0] start_mo_o,
+  input  logic                done_valid_i,
+  input  logic         [15:0] done_len_i,
+  input  stop_e               done_stop_i,
+  input  logic                done_engine_i,
+  input  logic         [31:0] done_msn_i,
+  input  logic         [31:0] done_mo_i,
+  output logic                op_block_o,       // operations of a later packet must wait for a close
 
-  output logic                          close_valid_o,
-  input  logic                          close_ready_i,
-  output rx_close_t                     close_o,
+  output logic      close_valid_o,
+  input  logic      close_ready_i,
+  output rx_close_t close_o,
 
-  output logic                          idle_o,
-  output trace_event_t                  trace_o,            // the verdict of a frame, or that it found no raw slot
-  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  output logic                                  idle_o,
+  output trace_event_t                          trace_o,   // the verdict of a frame, or that it found no raw slot
+  output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
   localparam int unsigned WALK_W = $clog2(WALKS);
   localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
   // ---------------------------------------------------------------- the packet that stands here: flow, row, position
-  rx_packet_t   packet_q;
-  rx_segment_t  segment;
-  logic         pop, vacant, weigh, latch, ready, known_q, found_q, same, same_upd;
-  logic         young_is_same, ended, ended_same_q;   // ended: a cycle ago a walk of the flow
-  logic         frame_q, load_free_q;                 // it is no replay; the next packet is none, or nothing is in the walk
-  logic [15:0]  flow_q, oldest_flow;
-  logic [31:0]  seq_end_q, walk_end_q;
+  rx_packet_t  packet_q;
+  rx_segment_t segment;
+  logic pop, vacant, weigh, latch, ready, known_q, found_q, same, same_upd;
+  logic young_is_same, ended, ended_same_q;  // ended: a cycle ago a walk of the flow
+  logic frame_q, load_free_q;  // it is no replay; the next packet is none, or nothing is in the walk
+  logic [15:0] flow_q, oldest_flow;
+  logic [31:0] seq_end_q, walk_end_q;
   flow_rx_row_t row_q;
   rx_position_t position_q, finish_position, ended_position;
 
-  assign segment = packet_q.segment;
+  assign segment              = packet_q.segment;
 
   assign payload_cmd_start_o  = packet_i.start;
   assign payload_cmd_offset_o = packet_i.segment.payload_start;
@@ -121,11 +121,37 @@ module rx_dispatch
   // A replay goes on where its flow's last one really ended, so it waits for that. What was weighed against the position of before is
   // weighed again, unless its flow's last segment in the walk was the youngest there.
   rx_stand u_stand (
-    .clk_i, .rst_ni, .packet_valid_i, .packet_ready_o, .packet_i, .payload_ready_i(payload_cmd_ready_i), .payload_ask_o(payload_cmd_valid_o),
-    .payload_flush_i(payload_flush_o), .lookup_busy_i, .lookup_valid_o, .lookup_key_o, .lookup_rsp_i, .lookup_hit_i, .lookup_flow_i,
-    .lookup_changed_i, .state_busy_i, .state_changed_i, .hold_i, .fetch_valid_o, .fetch_flow_o, .may_load_i(load_free_q),
-    .weigh_again_i(same_upd && !young_is_same), .pop_i(pop), .packet_o(packet_q), .flow_o(flow_q), .known_o(known_q), .vacant_o(vacant),
-    .found_o(found_q), .latch_o(latch), .weigh_o(weigh), .ready_o(ready)
+    .clk_i,
+    .rst_ni,
+    .packet_valid_i,
+    .packet_ready_o,
+    .packet_i,
+    .payload_ready_i(payload_cmd_ready_i),
+    .payload_ask_o  (payload_cmd_valid_o),
+    .payload_flush_i(payload_flush_o),
+    .lookup_busy_i,
+    .lookup_valid_o,
+    .lookup_key_o,
+    .lookup_rsp_i,
+    .lookup_hit_i,
+    .lookup_flow_i,
+    .lookup_changed_i,
+    .state_busy_i,
+    .state_changed_i,
+    .hold_i,
+    .fetch_valid_o,
+    .fetch_flow_o,
+    .may_load_i     (load_free_q),
+    .weigh_again_i  (same_upd && !young_is_same),
+    .pop_i          (pop),
+    .packet_o       (packet_q),
+    .flow_o         (flow_q),
+    .known_o        (known_q),
+    .vacant_o       (vacant),
+    .found_o        (found_q),
+    .latch_o        (latch),
+    .weigh_o        (weigh),
+    .ready_o        (ready)
   );
 
   always_ff @(posedge clk_i) begin
@@ -136,7 +162,7 @@ module rx_dispatch
     // What an end leaves comes a cycle behind it, also for what was read in its cycle; at once only what the rule looks at last.
     if (same_upd) position_q.attached <= finish_position.attached;
     if (ended) position_q <= ended_position;
-    seq_end_q <= segment.seq + 32'(segment.payload_len);
+    seq_end_q  <= segment.seq + 32'(segment.payload_len);
     // Where it leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
     walk_end_q <= segment.seq + 32'(segment.payload_len) + 32'(!segment.replay && (segment.tcp_flags & TCP_FIN) != '0);
   end
@@ -150,37 +176,68 @@ module rx_dispatch
   assign same = found_q ? same_found_q : same_held_q;
 
   // ---------------------------------------------------------------- segments in the walk
-  walking_t          entry, oldest;
-  walk_done_t        done;
+  walking_t entry, oldest;
+  walk_done_t done;
   logic [WALK_W-1:0] head, young;
   logic [COUNT_W-1:0] walks;
-  logic [31:0]       young_end, young_ts_recent;
-  logic [10:0]       oldest_taken;
-  logic [15:0]       raw_behind, oldest_mark;               // the raw slot behind the next one; where the oldest walk leaves its flow's mark
-  logic [31:0]       done_end;
-  logic              payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
+  logic [31:0] young_end, young_ts_recent;
+  logic [10:0] oldest_taken;
+  logic [15:0] raw_behind, oldest_mark;  // the raw slot behind the next one; where the oldest walk leaves its flow's mark
+  logic [31:0] done_end;
+  logic payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
 
-  rx_walks #(.WALKS(WALKS)) u_walks (
-    .clk_i, .rst_ni, .flow_i(flow_q), .start_i(start), .open_i(opens), .entry_i(entry), .taken_i(position_q.taken), .mark_i(position_q.mark), .room_o(walk_room),
-    .in_walk_o(flow_in_walk), .youngest_o(young_is_same), .was_youngest_o(was_youngest), .young_o(young), .young_end_o(young_end),
-    .young_ts_valid_o(young_ts_valid), .young_ts_recent_o(young_ts_recent), .payload_end_i, .payload_open_o, .payload_left_o(payload_left),
-    .done_valid_i, .done_i('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
-    .done_valid_o(done_valid), .done_waits_o(done_waits), .done_o(done), .done_end_o(done_end), .oldest_o(oldest), .oldest_flow_o(oldest_flow),
-    .behind_i(raw_behind), .oldest_taken_o(oldest_taken), .oldest_mark_o(oldest_mark), .head_o(head), .finish_i(finish), .valid_o(busy_valid_o), .flow_o(busy_flow_o), .last_o(busy_last_o),
-    .count_o(walks)
+  rx_walks #(
+    .WALKS(WALKS)
+  ) u_walks (
+    .clk_i,
+    .rst_ni,
+    .flow_i           (flow_q),
+    .start_i          (start),
+    .open_i           (opens),
+    .entry_i          (entry),
+    .taken_i          (position_q.taken),
+    .mark_i           (position_q.mark),
+    .room_o           (walk_room),
+    .in_walk_o        (flow_in_walk),
+    .youngest_o       (young_is_same),
+    .was_youngest_o   (was_youngest),
+    .young_o          (young),
+    .young_end_o      (young_end),
+    .young_ts_valid_o (young_ts_valid),
+    .young_ts_recent_o(young_ts_recent),
+    .payload_end_i,
+    .payload_open_o,
+    .payload_left_o   (payload_left),
+    .done_valid_i,
+    .done_i           ('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
+    .done_valid_o     (done_valid),
+    .done_waits_o     (done_waits),
+    .done_o           (done),
+    .done_end_o       (done_end),
+    .oldest_o         (oldest),
+    .oldest_flow_o    (oldest_flow),
+    .behind_i         (raw_behind),
+    .oldest_taken_o   (oldest_taken),
+    .oldest_mark_o    (oldest_mark),
+    .head_o           (head),
+    .finish_i         (finish),
+    .valid_o          (busy_valid_o),
+    .flow_o           (busy_flow_o),
+    .last_o           (busy_last_o),
+    .count_o          (walks)
   );
 
   // ---------------------------------------------------------------- the decision
   rx_position_t judged, weighed;
-  accept_e      accept;
-  logic [3:0]   refusal;
-  logic         accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, raw_take;
-  logic         needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
+  accept_e       accept;
+  logic    [3:0] refusal;
+  logic accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, raw_take;
+  logic needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
-  logic [15:0]  raw_slot;
-  logic         of_walk_q;                                // what is decided would be the end of a walk
-  logic         port, of_port;                            // of the flow of what stands here; of what is decided, or ends
+  logic [15:0] raw_slot;
+  logic        of_walk_q;  // what is decided would be the end of a walk
+  logic port, of_port;  // of the flow of what stands here; of what is decided, or ends
 
   // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
   // If the youngest of all is another flow's nothing is decided before these have ended. Whether something is kept is asked a cycle
@@ -210,33 +267,72 @@ module rx_dispatch
   end
 
   rx_accept u_accept (
-    .clk_i, .weigh_i(weigh), .segment_i(segment), .seq_end_i(seq_end_q), .row_i(row_q), .position_i(weighed),
-    .follows_i(replay_i.follows), .attached_i(attached), .used_i(pop && known_q), .now_i(judged), .accept_o(accept), .refusal_o(refusal), .walk_o(accept_walk), .counts_o(accept_counts),
-    .raw_o(accept_raw), .stamps_o(stamps)
+    .clk_i,
+    .weigh_i   (weigh),
+    .segment_i (segment),
+    .seq_end_i (seq_end_q),
+    .row_i     (row_q),
+    .position_i(weighed),
+    .follows_i (replay_i.follows),
+    .attached_i(attached),
+    .used_i    (pop && known_q),
+    .now_i     (judged),
+    .accept_o  (accept),
+    .refusal_o (refusal),
+    .walk_o    (accept_walk),
+    .counts_o  (accept_counts),
+    .raw_o     (accept_raw),
+    .stamps_o  (stamps)
   );
 
   // A frame of no flow is the first port's.
   assign port    = PORTS != 1 && known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
   assign of_port = PORTS != 1 && (of_walk_q ? oldest.port : port);
 
-  logic        spent, fresh;                             // the flow has taken its share of the raw slots; none of it
+  logic spent, fresh;  // the flow has taken its share of the raw slots; none of it
   logic [15:0] plain_slot;
-  rx_raw_room #(.WALKS(WALKS), .PORTS(PORTS), .SHARE_LEAST(SHARE_LEAST)) u_raw_room (
-    .clk_i, .rst_ni, .cfg_i, .closed_i, .walks_i(walks), .start_i(start), .needless_i(!frame_q), .port_i(port), .take_i(raw_take),
-    .take_port_i(of_port), .mark_i(weighed.mark), .taken_i(weighed.taken), .used_i(direct && known_q), .position_i(position_q),
-    .settled_o(settled), .fresh_o(fresh), .spent_o(spent), .room_o(room), .room_any_o(room_any), .room_walk_o(room_walk),
-    .room_plain_o(room_plain), .slot_o(raw_slot), .plain_slot_o(plain_slot), .behind_o(raw_behind), .tail_o(raw_tail_o),
-    .given_up_o(raw_given_up_o), .raw_taken_o(raw_taken_o)
+  rx_raw_room #(
+    .WALKS      (WALKS),
+    .PORTS      (PORTS),
+    .SHARE_LEAST(SHARE_LEAST)
+  ) u_raw_room (
+    .clk_i,
+    .rst_ni,
+    .cfg_i,
+    .closed_i,
+    .walks_i     (walks),
+    .start_i     (start),
+    .needless_i  (!frame_q),
+    .port_i      (port),
+    .take_i      (raw_take),
+    .take_port_i (of_port),
+    .mark_i      (weighed.mark),
+    .taken_i     (weighed.taken),
+    .used_i      (direct && known_q),
+    .position_i  (position_q),
+    .settled_o   (settled),
+    .fresh_o     (fresh),
+    .spent_o     (spent),
+    .room_o      (room),
+    .room_any_o  (room_any),
+    .room_walk_o (room_walk),
+    .room_plain_o(room_plain),
+    .slot_o      (raw_slot),
+    .plain_slot_o(plain_slot),
+    .behind_o    (raw_behind),
+    .tail_o      (raw_tail_o),
+    .given_up_o  (raw_given_up_o),
+    .raw_taken_o (raw_taken_o)
   );
 
   // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come.
-  assign to_walk    = known_q && accept_walk && follows_q;
-  assign decide     = ready && settled && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign may_start  = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
-  assign start      = may_start && follows_q;
-  assign opens      = may_start && framed_q;        // a frame, whose payload waits for this
-  assign direct     = decide && empty_q && close_room && !(to_walk && (frame_q ? room_any : !closed_q[port]));
-  assign finish     = done_valid && close_room && !hold_i;
+  assign to_walk   = known_q && accept_walk && follows_q;
+  assign decide    = ready && settled && !hold_i && !lookup_changed_i && !state_changed_i;
+  assign may_start = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
+  assign start     = may_start && follows_q;
+  assign opens     = may_start && framed_q;  // a frame, whose payload waits for this
+  assign direct    = decide && empty_q && close_room && !(to_walk && (frame_q ? room_any : !closed_q[port]));
+  assign finish    = done_valid && close_room && !hold_i;
   // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
   // the walk any more.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -258,25 +354,32 @@ module rx_dispatch
   always_ff @(posedge clk_i) begin
     if (vacant) frame_q <= !packet_i.segment.replay;
     load_free_q <= !packet_i.segment.replay || (vacant && walks == '0 && !payload_left);
-    follows_q <= !replaying_q && follows;
-    framed_q  <= !replaying_q && frame_q && follows;
-    chained_q <= flow_in_walk;
+    follows_q   <= !replaying_q && follows;
+    framed_q    <= !replaying_q && frame_q && follows;
+    chained_q   <= flow_in_walk;
   end
 
-  assign pop             = start || direct;
+  assign pop = start || direct;
   assign payload_flush_o = direct;
-  assign start_valid_o   = start;
+  assign start_valid_o = start;
   assign start_chained_o = chained_q;
-  assign start_flow_o    = flow_q;
-  assign start_seq_o     = segment.seq;
-  assign start_len_o     = segment.payload_len;
-  assign start_row_o     = row_q;
-  assign start_msn_o     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
-  assign start_mo_o      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
+  assign start_flow_o = flow_q;
+  assign start_seq_o = segment.seq;
+  assign start_len_o = segment.payload_len;
+  assign start_row_o = row_q;
+  assign start_msn_o = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
+  assign start_mo_o = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
 
-  assign entry = '{packet: packet_q, port: port, flow: flow_q, epoch: row_q.epoch, seq_end: walk_end_q,
-                   window: position_q.window, ts_valid: stamps || judged.ts_valid,
-                   ts_recent: stamps ? segment.ts_val : judged.ts_recent};
+  assign entry = '{
+          packet: packet_q,
+          port: port,
+          flow : flow_q,
+          epoch: row_q.epoch,
+          seq_end: walk_end_q,
+          window: position_q.window,
+          ts_valid: stamps || judged.ts_valid,
+          ts_recent: stamps ? segment.ts_val : judged.ts_recent
+      };
 
   // What a packet that is not walked needs.
   assign detach = known_q && accept == ACCEPT_LEAVE;
@@ -284,48 +387,63 @@ module rx_dispatch
   assign needs_raw = frame_q && (!known_q || accept_raw);
   // Or it is a replay of a flow that is gone.
   assign goes_up = known_q ? room && !spent : room_plain;
-  assign drop    = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
+  assign drop = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
 
   // ---------------------------------------------------------------- what is decided: position, report, close
-  rx_packet_t      of;
-  rx_position_t    position_d;
-  logic            whole, raw, is_known, is_duplicate, is_refused, counts_raw;
-  logic [15:0]     of_flow, done_len;
-  logic [3:0]      outcome;           // of a replay
+  rx_packet_t   of;
+  rx_position_t position_d;
+  logic whole, raw, is_known, is_duplicate, is_refused, counts_raw;
+  logic [15:0] of_flow, done_len;
+  logic [3:0] outcome;  // of a replay
 
   // A verdict without a walk comes only where no segment was in the walk a cycle ago, an end of a walk only where one was. So which
   // of the two it would be is a register, and whether it is one, known late, stands before none of what it says.
   always_ff @(posedge clk_i) of_walk_q <= walks != '0;
 
-  assign whole         = done.stop == STOP_WHOLE;
+  assign whole = done.stop == STOP_WHOLE;
   assign outcome       = !of_walk_q ? REPLAY_OUTCOME_REFUSED : whole ? REPLAY_OUTCOME_WHOLE :
                          done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR :
                          done.stop == STOP_NOT_WALKED ? REPLAY_OUTCOME_REFUSED : REPLAY_OUTCOME_PARTIAL;
-  assign of            = of_walk_q ? oldest.packet : packet_q;
-  assign of_flow       = of_walk_q ? oldest.flow : flow_q;
-  assign is_known      = of_walk_q || known_q;
-  assign is_duplicate  = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
-  assign is_refused    = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
-  assign raw           = of_walk_q ? (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && !drop;
+  assign of = of_walk_q ? oldest.packet : packet_q;
+  assign of_flow = of_walk_q ? oldest.flow : flow_q;
+  assign is_known = of_walk_q || known_q;
+  assign is_duplicate = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
+  assign is_refused = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
+  assign raw = of_walk_q ? (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
   assign direct_counts = known_q && !drop && accept_counts;
-  assign direct_raw    = known_q && !drop && accept_raw && frame_q;
-  assign counts_raw    = of_walk_q ? !whole : direct_counts;
-  assign done_len      = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
-  assign raw_take      = raw && (finish || direct);
-  assign finish_o      = WALKS'(finish) << head;
-  assign busy_head_o   = head;
+  assign direct_raw = known_q && !drop && accept_raw && frame_q;
+  assign counts_raw = of_walk_q ? !whole : direct_counts;
+  assign done_len = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
+  assign raw_take = raw && (finish || direct);
+  assign finish_o = WALKS'(finish) << head;
+  assign busy_head_o = head;
 
   // Where a walk's end leaves the flow, and where a verdict without a walk does.
-  rx_ended #(.WALKS(WALKS)) u_ended (
-    .clk_i, .rst_ni, .finish_i(finish), .head_i(head), .oldest_i(oldest), .done_i(done), .done_end_i(done_end), .taken_i(oldest_taken), .mark_i(oldest_mark),
-    .kept_valid_i, .kept_i, .position_o(finish_position), .same_i(same), .ended_o(ended), .ended_position_o(ended_position)
+  rx_ended #(
+    .WALKS(WALKS)
+  ) u_ended (
+    .clk_i,
+    .rst_ni,
+    .finish_i        (finish),
+    .head_i          (head),
+    .oldest_i        (oldest),
+    .done_i          (done),
+    .done_end_i      (done_end),
+    .taken_i         (oldest_taken),
+    .mark_i          (oldest_mark),
+    .kept_valid_i,
+    .kept_i,
+    .position_o      (finish_position),
+    .same_i          (same),
+    .ended_o         (ended),
+    .ended_position_o(ended_position)
   );
   always_comb begin
-    position_d           = position_q;
-    position_d.mark      = raw_behind;       // written only if it takes a slot
-    position_d.taken     = fresh ? 11'd1 : position_q.taken + 11'd1;
-    position_d.attached  = position_q.attached && !detach;
+    position_d          = position_q;
+    position_d.mark     = raw_behind;  // written only if it takes a slot
+    position_d.taken    = fresh ? 11'd1 : position_q.taken + 11'd1;
+    position_d.attached = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && direct_raw);
   assign upd_flow_o     = of_flow;
@@ -334,10 +452,27 @@ module rx_dispatch
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
   rx_close u_close (
-    .clk_i, .rst_ni, .decided_i(finish || direct), .packet_i(of), .known_i(is_known), .report_i(of_walk_q || !drop), .raw_i(raw), .slot_i(raw_slot),
-    .plain_slot_i(plain_slot), .flow_i(of_flow), .epoch_i(of_walk_q ? oldest.epoch : row_q.epoch), .port_i(of_port),
-    .attached_i(of_walk_q ? whole : position_d.attached), .duplicate_i(is_duplicate), .refusal_i(is_refused ? refusal : REFUSAL_NONE),
-    .done_len_i(done_len), .outcome_i(outcome), .free_o(close_room), .valid_o(close_valid_o), .ready_i(close_ready_i), .close_o
+    .clk_i,
+    .rst_ni,
+    .decided_i   (finish || direct),
+    .packet_i    (of),
+    .known_i     (is_known),
+    .report_i    (of_walk_q || !drop),
+    .raw_i       (raw),
+    .slot_i      (raw_slot),
+    .plain_slot_i(plain_slot),
+    .flow_i      (of_flow),
+    .epoch_i     (of_walk_q ? oldest.epoch : row_q.epoch),
+    .port_i      (of_port),
+    .attached_i  (of_walk_q ? whole : position_d.attached),
+    .duplicate_i (is_duplicate),
+    .refusal_i   (is_refused ? refusal : REFUSAL_NONE),
+    .done_len_i  (done_len),
+    .outcome_i   (outcome),
+    .free_o      (close_room),
+    .valid_o     (close_valid_o),
+    .ready_i     (close_ready_i),
+    .close_o
   );
 
   // !close_room || done_waits: the walk's next operation waits for it, and with it much of the walk. An end that waits still does in
@@ -346,13 +481,32 @@ module rx_dispatch
     if (!rst_ni) op_block_o <= 1'b0;
     else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
   end
-  assign idle_o     = !packet_valid_i && vacant && walks == '0 && !payload_left && !close_valid_o;
+  assign idle_o = !packet_valid_i && vacant && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict u_verdict (
-    .clk_i, .rst_ni, .finish_i(finish), .direct_i(direct), .dropped_i(!of_walk_q && drop), .reserved_i(!known_q && room_any), .spent_i(spent && room), .closed_i(closed_q[port]),
-    .known_i(is_known), .replay_i(of.segment.replay), .raw_i(raw), .counts_raw_i(counts_raw), .flow_i(of_flow), .tcp_i(of.segment.is_tcp), .seq_i(of.segment.seq),
-    .frame_len_i(of.frame_len), .stop_i(done.stop), .engine_i(done.engine), .accept_i(accept), .refusal_i(refusal), .trace_o, .cnt_inc_o
+    .clk_i,
+    .rst_ni,
+    .finish_i    (finish),
+    .direct_i    (direct),
+    .dropped_i   (!of_walk_q && drop),
+    .reserved_i  (!known_q && room_any),
+    .spent_i     (spent && room),
+    .closed_i    (closed_q[port]),
+    .known_i     (is_known),
+    .replay_i    (of.segment.replay),
+    .raw_i       (raw),
+    .counts_raw_i(counts_raw),
+    .flow_i      (of_flow),
+    .tcp_i       (of.segment.is_tcp),
+    .seq_i       (of.segment.seq),
+    .frame_len_i (of.frame_len),
+    .stop_i      (done.stop),
+    .engine_i    (done.engine),
+    .accept_i    (accept),
+    .refusal_i   (refusal),
+    .trace_o,
+    .cnt_inc_o
   );
 
   logic unused;
@@ -366,18 +520,18 @@ module rx_dispatch
     ended_q      <= rst_ni && finish;
     ended_flow_q <= oldest.flow;
     if (rst_ni) begin
-      block_told: assert (op_block_o == (!close_room || done_waits));
-      nothing_in_walk: assert (direct -> walks == '0 && !payload_left);
-      chained_as_it_stands: assert (start -> start_chained_o == young_is_same);
-      same_as_ever: assert (finish -> same == (oldest.flow == flow_q));
-      ended_of_it: assert (ended_q -> same == (ended_flow_q == flow_q));
-      ended_as_compared: assert (weigh -> ended_same_q == ended);
-      known_by_then: assert (start || direct -> !ended);
-      replay_alone: assert (!vacant && !frame_q -> walks == '0 && !payload_left);
-      opens_told: assert (opens == (start && !segment.replay));
-      frame_told: assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
-      one_source: assert (!(finish && direct));
-      source_told: assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
+      block_told : assert (op_block_o == (!close_room || done_waits));
+      nothing_in_walk : assert (direct -> walks == '0 && !payload_left);
+      chained_as_it_stands : assert (start -> start_chained_o == young_is_same);
+      same_as_ever : assert (finish -> same == (oldest.flow == flow_q));
+      ended_of_it : assert (ended_q -> same == (ended_flow_q == flow_q));
+      ended_as_compared : assert (weigh -> ended_same_q == ended);
+      known_by_then : assert (start || direct -> !ended);
+      replay_alone : assert (!vacant && !frame_q -> walks == '0 && !payload_left);
+      opens_told : assert (opens == (start && !segment.replay));
+      frame_told : assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
+      one_source : assert (!(finish && direct));
+      source_told : assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -7,41 +7,50 @@ module rx_ended
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
 #(
-  parameter int unsigned WALKS = 8,
+  parameter  int unsigned WALKS   = 8,
   localparam int unsigned INDEX_W = $clog2(WALKS)
 ) (
-  input  logic                     clk_i,
-  input  logic                     rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic                     finish_i,
-  input  logic [INDEX_W-1:0]       head_i,           // of this one
+  input  logic                       finish_i,
+  input  logic         [INDEX_W-1:0] head_i,        // of this one
   // verilator lint_off UNUSEDSIGNAL
-  input  walking_t                 oldest_i,
-  input  walk_done_t               done_i,
+  input  walking_t                   oldest_i,
+  input  walk_done_t                 done_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic [31:0]              done_end_i,
-  input  logic [10:0]              taken_i,
-  input  logic [15:0]              mark_i,
-  input  logic [WALKS-1:0]         kept_valid_i,
-  input  rx_position_t             kept_i,           // of this one, too
-  output rx_position_t             position_o,
+  input  logic         [       31:0] done_end_i,
+  input  logic         [       10:0] taken_i,
+  input  logic         [       15:0] mark_i,
+  input  logic         [  WALKS-1:0] kept_valid_i,
+  input  rx_position_t               kept_i,        // of this one, too
+  output rx_position_t               position_o,
 
-  input  logic                     same_i,           // the oldest walk of the cycle before is of the flow of the packet that stands here
-  output logic                     ended_o,          // a walk ended a cycle ago, and it was of this flow
-  output rx_position_t             ended_position_o
+  input  logic         same_i,           // the oldest walk of the cycle before is of the flow of the packet that stands here
+  output logic         ended_o,          // a walk ended a cycle ago, and it was of this flow
+  output rx_position_t ended_position_o
 );
 
-  logic         kept_valid_q, ended_q;
+  logic kept_valid_q, ended_q;
   rx_position_t kept_q;
 
   always_comb begin
     // A replay leaves its flow detached.
-    position_o = '{attached: done_i.stop == STOP_WHOLE && !oldest_i.packet.segment.replay, ts_valid: oldest_i.ts_valid, taken: taken_i, mark: mark_i, rcv_nxt: done_end_i,
-                   msn: done_i.msn, mo: done_i.mo, ts_recent: oldest_i.ts_recent, window: oldest_i.window};
+    position_o = '{
+        attached: done_i.stop == STOP_WHOLE && !oldest_i.packet.segment.replay,
+        ts_valid: oldest_i.ts_valid,
+        taken: taken_i,
+        mark: mark_i,
+        rcv_nxt: done_end_i,
+        msn: done_i.msn,
+        mo: done_i.mo,
+        ts_recent: oldest_i.ts_recent,
+        window: oldest_i.window
+    };
     if (kept_valid_q) begin
-      position_o      = kept_q;
+      position_o       = kept_q;
       position_o.taken = taken_i;
-      position_o.mark = mark_i;
+      position_o.mark  = mark_i;
     end
   end
 
@@ -61,8 +70,8 @@ module rx_ended
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      kept_stood: assert (finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i));
-      one_at_a_time: assert (!(finish_i && ended_q));
+      kept_stood : assert (finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i));
+      one_at_a_time : assert (!(finish_i && ended_q));
     end
   end
   // verilator lint_on SYNCASYNCNET

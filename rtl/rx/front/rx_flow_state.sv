@@ -26,51 +26,51 @@ module rx_flow_state
   import weft_int_pkg::*;
 #(
   parameter int unsigned NUM_FLOWS = 256,
-  parameter int unsigned PORTS = 1,
-  parameter int unsigned WALKS = 8               // segments in the walk
+  parameter int unsigned PORTS     = 1,
+  parameter int unsigned WALKS     = 8     // segments in the walk
 ) (
-  input  logic             clk_i,
-  input  logic             rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic             fetch_valid_i,
-  input  logic [15:0]      fetch_flow_i,
-  output flow_rx_row_t     row_o,
-  output rx_position_t     position_o,
+  input  logic                fetch_valid_i,
+  input  logic         [15:0] fetch_flow_i,
+  output flow_rx_row_t        row_o,
+  output rx_position_t        position_o,
 
-  input  logic [PORTS-1:0][15:0] raw_tail_i,   // raw slots taken since the ring was set up
+  input logic [PORTS-1:0][15:0] raw_tail_i,  // raw slots taken since the ring was set up
 
-  input  logic             upd_valid_i,
-  input  logic [15:0]      upd_flow_i,
-  input  rx_position_t     upd_position_i,
+  input logic                upd_valid_i,
+  input logic         [15:0] upd_flow_i,
+  input rx_position_t        upd_position_i,
 
-  input  logic [WALKS-1:0] busy_valid_i,
-  input  logic [WALKS-1:0][15:0] busy_flow_i,
-  input  logic [WALKS-1:0] busy_last_i,         // no younger one is of its flow
-  input  logic [$clog2(WALKS)-1:0] busy_head_i, // the oldest
-  input  logic [WALKS-1:0] finish_i,
-  output logic [WALKS-1:0] kept_valid_o,        // the host's word for when it has ended
-  output rx_position_t     kept_o,              // for the oldest
-  output logic             hold_o,
-  output logic             changed_o,
-  output logic             row_written_o,
-  output logic [15:0]      row_flow_o,          // with it: of which flow
+  input  logic         [        WALKS-1:0]       busy_valid_i,
+  input  logic         [        WALKS-1:0][15:0] busy_flow_i,
+  input  logic         [        WALKS-1:0]       busy_last_i,    // no younger one is of its flow
+  input  logic         [$clog2(WALKS)-1:0]       busy_head_i,    // the oldest
+  input  logic         [        WALKS-1:0]       finish_i,
+  output logic         [        WALKS-1:0]       kept_valid_o,   // the host's word for when it has ended
+  output rx_position_t                           kept_o,         // for the oldest
+  output logic                                   hold_o,
+  output logic                                   changed_o,
+  output logic                                   row_written_o,
+  output logic         [             15:0]       row_flow_o,     // with it: of which flow
 
-  input  logic             tbl_req_valid_i,     // FLOW_RX and ATTACH only
-  output logic             tbl_req_ready_o,
-  input  table_req_t       tbl_req_i,
-  output logic             tbl_rsp_valid_o,
-  output table_rsp_t       tbl_rsp_o,
+  input  logic       tbl_req_valid_i,  // FLOW_RX and ATTACH only
+  output logic       tbl_req_ready_o,
+  input  table_req_t tbl_req_i,
+  output logic       tbl_rsp_valid_o,
+  output table_rsp_t tbl_rsp_o,
 
-  output logic             attach_o,            // counters
-  output logic             refused_o,
-  output logic             busy_o,
-  output logic             idle_o
+  output logic attach_o,   // counters
+  output logic refused_o,
+  output logic busy_o,
+  output logic idle_o
 );
 
   localparam int unsigned FLOW_W = $clog2(NUM_FLOWS);
   localparam int unsigned WALK_W = $clog2(WALKS);
 
-  localparam int unsigned ANSWER = 5;            // cycles from a request taken to its answer
+  localparam int unsigned ANSWER = 5;  // cycles from a request taken to its answer
 
   typedef struct packed {
     logic [63:0] rq_base;
@@ -81,33 +81,62 @@ module rx_flow_state
     logic [5:0]  flags;
   } row_t;
 
-  typedef enum logic [2:0] {Idle, Read, Latch, Judge, Apply, Refuse} state_e;
+  typedef enum logic [2:0] {
+    Idle,
+    Read,
+    Latch,
+    Judge,
+    Apply,
+    Refuse
+  } state_e;
 
-  state_e            state_q, state_d;
-  table_req_t        req_q;
-  row_t              row_rd, row_wr, row_q;
-  rx_position_t      position_rd, position_wr, position_req, position_q;
+  state_e state_q, state_d;
+  table_req_t req_q;
+  row_t row_rd, row_wr, row_q;
+  rx_position_t position_rd, position_wr, position_req, position_q;
   // What is kept lies in the place of the flow's youngest segment, as none is started behind it: LUT RAM, one port to read.
-  rx_position_t      kept_q [WALKS];
+  rx_position_t kept_q[WALKS];
   logic [WALK_W-1:0] place, place_q;
-  logic [WALKS-1:0][WALK_W-1:0] kept_place_q;   // where that of each segment lies
-  logic [WALKS-1:0]  kept_valid_q, walked, walked_q, keep_q;  // the flow's segments in the walk, which stay so with hold_o
-  logic [FLOW_W:0]   clear_q;
+  logic [WALKS-1:0][WALK_W-1:0] kept_place_q;  // where that of each segment lies
+  logic [WALKS-1:0] kept_valid_q, walked, walked_q, keep_q;  // the flow's segments in the walk, which stay so with hold_o
+  logic [FLOW_W:0] clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
-  logic              row_we, position_we, is_attach, flow_in_walk, apply, applied, keep_all_q, keep_any_q, in_range, attach_ok, attach_ok_q, freshens, unseen, wraps_q;
-  logic [15:0]       seen, tail, tail_q;
-  flow_rx_row_t      row_req;
-  attach_row_t       attach_req;
+  logic
+      row_we,
+      position_we,
+      is_attach,
+      flow_in_walk,
+      apply,
+      applied,
+      keep_all_q,
+      keep_any_q,
+      in_range,
+      attach_ok,
+      attach_ok_q,
+      freshens,
+      unseen,
+      wraps_q;
+  logic [15:0] seen, tail, tail_q;
+  flow_rx_row_t row_req;
+  attach_row_t  attach_req;
 
-  assign busy_o       = !clear_q[FLOW_W];
-  assign row_req      = flow_rx_row_t'(req_q.row);
-  assign attach_req   = attach_row_t'(req_q.row);
-  assign is_attach    = req_q.number == TBL_ATTACH;
-  assign req_flow     = req_q.index[FLOW_W-1:0];
-  assign in_range     = req_q.index >> FLOW_W == '0;
-  assign position_req = '{attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT], ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
-                          taken: '0, mark: '0, rcv_nxt: attach_req.rcv_nxt, msn: attach_req.msn,
-                          mo: attach_req.mo, ts_recent: attach_req.ts_recent, window: attach_req.window};
+  assign busy_o = !clear_q[FLOW_W];
+  assign row_req = flow_rx_row_t'(req_q.row);
+  assign attach_req = attach_row_t'(req_q.row);
+  assign is_attach = req_q.number == TBL_ATTACH;
+  assign req_flow = req_q.index[FLOW_W-1:0];
+  assign in_range = req_q.index >> FLOW_W == '0;
+  assign position_req = '{
+          attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT],
+          ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
+          taken: '0,
+          mark: '0,
+          rcv_nxt: attach_req.rcv_nxt,
+          msn: attach_req.msn,
+          mo: attach_req.mo,
+          ts_recent: attach_req.ts_recent,
+          window: attach_req.window
+      };
 
   always_comb begin
     place = '0;
@@ -125,13 +154,13 @@ module rx_flow_state
   assign attach_ok       = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
 
   // Whether the mark is in seen + 1 .. tail, modulo 2^16: two comparisons side by side.
-  assign seen   = attach_req.raw_seen[15:0];
-  assign tail   = raw_tail_i[PORTS != 1 && row_rd.flags[FLOW_RX_ROW_PORT_BIT]];
-  assign unseen = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
+  assign seen            = attach_req.raw_seen[15:0];
+  assign tail            = raw_tail_i[PORTS!=1&&row_rd.flags[FLOW_RX_ROW_PORT_BIT]];
+  assign unseen          = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
   assign applied         = keep_all_q;
   assign kept_valid_o    = kept_valid_q;
   // No walk ends while an access is judged.
-  assign kept_o          = kept_q[state_q == Judge ? place_q : kept_place_q[busy_head_i]];
+  assign kept_o          = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
 
   always_comb begin
     state_d = state_q;
@@ -196,20 +225,28 @@ module rx_flow_state
     end
     // A kept ATTACH is the newest word on its flow.
     if (state_q == Judge && (walked_q & kept_valid_q) != '0) begin
-      position_q      <= kept_o;
+      position_q       <= kept_o;
       position_q.taken <= position_q.taken;
-      position_q.mark <= position_q.mark;
+      position_q.mark  <= position_q.mark;
     end
     attach_ok_q       <= attach_ok;
     tbl_rsp_o         <= '0;
     tbl_rsp_o.refused <= state_q == Refuse || (req_q.write && is_attach && !attach_ok_q);
     if (is_attach) begin
-      tbl_rsp_o.row <= 512'({16'd0, position_q.mark, position_q.window, position_q.ts_recent, position_q.mo, position_q.msn,
-                             position_q.rcv_nxt, 30'd0, position_q.ts_valid,
-                             position_q.attached});
+      tbl_rsp_o.row <= 512'({
+        16'd0,
+        position_q.mark,
+        position_q.window,
+        position_q.ts_recent,
+        position_q.mo,
+        position_q.msn,
+        position_q.rcv_nxt,
+        30'd0,
+        position_q.ts_valid,
+        position_q.attached
+      });
     end else begin
-      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 2'd0,
-                             row_q.flags});
+      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 2'd0, row_q.flags});
     end
   end
 
@@ -217,10 +254,16 @@ module rx_flow_state
   // A read is looked at in the cycle behind it alone, so there may be one in each.
   assign raddr = state_q == Read ? req_flow : fetch_flow_i[FLOW_W-1:0];
 
-  assign row_we    = busy_o || (apply && req_q.write && !is_attach);
+  assign row_we = busy_o || (apply && req_q.write && !is_attach);
   assign row_waddr = busy_o ? clear_q[FLOW_W-1:0] : req_flow;
-  assign row_wr    = busy_o ? '0 : '{rq_base: row_req.rq_base, marker_base: row_req.marker_base, pd: row_req.pd,
-                                     epoch: row_req.epoch, rq_log2: row_req.rq_log2, flags: row_req.flags[5:0]};
+  assign row_wr = busy_o ? '0 : '{
+          rq_base: row_req.rq_base,
+          marker_base: row_req.marker_base,
+          pd: row_req.pd,
+          epoch: row_req.epoch,
+          rq_log2: row_req.rq_log2,
+          flags: row_req.flags[5:0]
+      };
 
   always_comb begin
     position_we    = busy_o || upd_valid_i || (applied && !flow_in_walk);
@@ -231,8 +274,8 @@ module rx_flow_state
       position_waddr = clear_q[FLOW_W-1:0];
       position_wr    = '0;
     end else if (apply) begin
-      position_waddr = req_flow;
-      position_wr    = freshens ? position_q : position_req;
+      position_waddr        = req_flow;
+      position_wr           = freshens ? position_q : position_req;
       position_wr.taken     = position_q.taken;
       position_wr.mark      = position_q.mark;
       position_wr.ts_valid  = position_req.ts_valid;
@@ -240,12 +283,31 @@ module rx_flow_state
     end
   end
 
-  ram_1r1w #(.WIDTH($bits(row_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) u_rows (
-    .clk_i, .we_i(row_we), .waddr_i(row_waddr), .wdata_i(row_wr), .re_i(1'b1), .raddr_i(raddr), .rdata_o(row_rd)
+  ram_1r1w #(
+    .WIDTH ($bits(row_t)),
+    .DEPTH (NUM_FLOWS),
+    .UNSEEN(1'b1)
+  ) u_rows (
+    .clk_i,
+    .we_i   (row_we),
+    .waddr_i(row_waddr),
+    .wdata_i(row_wr),
+    .re_i   (1'b1),
+    .raddr_i(raddr),
+    .rdata_o(row_rd)
   );
-  ram_1r1w #(.WIDTH($bits(rx_position_t)), .DEPTH(NUM_FLOWS), .UNSEEN(1'b1)) u_positions (
-    .clk_i, .we_i(position_we), .waddr_i(position_waddr), .wdata_i(position_wr),
-    .re_i(1'b1), .raddr_i(raddr), .rdata_o(position_rd)
+  ram_1r1w #(
+    .WIDTH ($bits(rx_position_t)),
+    .DEPTH (NUM_FLOWS),
+    .UNSEEN(1'b1)
+  ) u_positions (
+    .clk_i,
+    .we_i   (position_we),
+    .waddr_i(position_waddr),
+    .wdata_i(position_wr),
+    .re_i   (1'b1),
+    .raddr_i(raddr),
+    .rdata_o(position_rd)
   );
 
   always_comb begin
@@ -271,21 +333,21 @@ module rx_flow_state
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      only_own_tables: assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
-      kept_as_judged: assert (keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0));
-      walked_stay: assert (apply -> walked_q == walked);
-      kept_any: assert (keep_any_q == (keep_q != '0));
-      one_youngest: assert (apply && flow_in_walk -> $onehot(walked_q & busy_last_i) && walked_q[place_q]);
-      kept_beside_all: assert (apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0);
-      held: assert (hold_o -> !fetch_valid_i && !upd_valid_i);
+      only_own_tables : assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
+      kept_as_judged : assert (keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0));
+      walked_stay : assert (apply -> walked_q == walked);
+      kept_any : assert (keep_any_q == (keep_q != '0));
+      one_youngest : assert (apply && flow_in_walk -> $onehot(walked_q & busy_last_i) && walked_q[place_q]);
+      kept_beside_all : assert (apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0);
+      held : assert (hold_o -> !fetch_valid_i && !upd_valid_i);
     end
   end
 
   // What is kept for each segment, told once more; the mark is not the host's.
   function automatic rx_position_t unmarked(input rx_position_t position);
-    unmarked      = position;
+    unmarked       = position;
     unmarked.taken = position_q.taken;
-    unmarked.mark = position_q.mark;
+    unmarked.mark  = position_q.mark;
   endfunction
   rx_position_t [WALKS-1:0] told_q;
   always_ff @(posedge clk_i) begin
@@ -294,8 +356,8 @@ module rx_flow_state
     end
     if (rst_ni) begin
       for (int unsigned i = 0; i < WALKS; i++) begin
-        kept_for_it: assert (!(finish_i[i] && kept_valid_q[i]) || (busy_head_i == WALK_W'(i) && kept_o == told_q[i]));
-        kept_answer: assert (!(apply && walked_q[i] && kept_valid_q[i]) || position_q == unmarked(told_q[i]));
+        kept_for_it : assert (!(finish_i[i] && kept_valid_q[i]) || (busy_head_i == WALK_W'(i) && kept_o == told_q[i]));
+        kept_answer : assert (!(apply && walked_q[i] && kept_valid_q[i]) || position_q == unmarked(told_q[i]));
       end
     end
   end
@@ -309,7 +371,7 @@ module rx_flow_state
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      bounded: assert (32'(waited_q) <= ANSWER);
+      bounded : assert (32'(waited_q) <= ANSWER);
     end
   end
   // verilator lint_on SYNCASYNCNET

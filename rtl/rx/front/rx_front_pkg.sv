@@ -25,49 +25,49 @@ package rx_front_pkg;
 
   // The layers of a frame, from its first bytes alone.
   typedef struct packed {
-    logic        is_ip;        // network layer whose header the card checks
-    logic        ip_bad;       // version, header length or total length contradict themselves
-    logic [15:0] ip_start;     // first byte of the network header
-    logic [15:0] ip_sum_end;   // end of the bytes under the header checksum
-    logic [16:0] ip_end;       // end of the datagram; Ethernet padding begins here
-    logic        ip_options;   // bytes between the network header's fixed part and the TCP header
-    logic [63:0] addresses;    // source and destination, as on the wire
-    logic [1:0]  ecn;          // ECN field of the network header
-    logic        is_tcp;       // an unfragmented TCP segment
-    logic [15:0] tcp_start;    // first byte of the TCP header
-    logic [159:0] tcp_header;  // its fixed part
-    logic [15:0] tcp_len;      // TCP header and payload
-    logic        tcp_bad;      // shorter than its own header, or than 20 bytes
-    logic [5:0]  options_len;  // bytes of TCP options, 0 to 40
+    logic         is_ip;        // network layer whose header the card checks
+    logic         ip_bad;       // version, header length or total length contradict themselves
+    logic [15:0]  ip_start;     // first byte of the network header
+    logic [15:0]  ip_sum_end;   // end of the bytes under the header checksum
+    logic [16:0]  ip_end;       // end of the datagram; Ethernet padding begins here
+    logic         ip_options;   // bytes between the network header's fixed part and the TCP header
+    logic [63:0]  addresses;    // source and destination, as on the wire
+    logic [1:0]   ecn;          // ECN field of the network header
+    logic         is_tcp;       // an unfragmented TCP segment
+    logic [15:0]  tcp_start;    // first byte of the TCP header
+    logic [159:0] tcp_header;   // its fixed part
+    logic [15:0]  tcp_len;      // TCP header and payload
+    logic         tcp_bad;      // shorter than its own header, or than 20 bytes
+    logic [5:0]   options_len;  // bytes of TCP options, 0 to 40
   } rx_layers_t;
 
   // The TCP segment of a frame.
   typedef struct packed {
-    logic         is_tcp;        // and the frame is for this station alone
-    logic         replay;        // it is none: a piece of the stream out of host memory (replay_t), of which key, seq and payload_len are here
-    logic         unread;        // its TCP options were not read: there are IP options, or one has an impossible length
-    logic [2:0]   ecn;           // AE flag, ECN field of the IP header
-    logic [95:0]  key;           // source and destination address, source and destination port as on the wire
+    logic         is_tcp;         // and the frame is for this station alone
+    logic         replay;         // it is none: a piece of the stream out of host memory (replay_t), of which key, seq and payload_len are here
+    logic         unread;         // its TCP options were not read: there are IP options, or one has an impossible length
+    logic [2:0]   ecn;            // AE flag, ECN field of the IP header
+    logic [95:0]  key;            // source and destination address, source and destination port as on the wire
     logic [31:0]  seq;
     logic [31:0]  ack;
     logic [15:0]  window;
     logic [7:0]   tcp_flags;
-    logic [7:0]   payload_start; // first payload byte, counted from the start of the frame
+    logic [7:0]   payload_start;  // first payload byte, counted from the start of the frame
     logic [15:0]  payload_len;
     logic         ts_present;
     logic [31:0]  ts_val;
     logic [31:0]  ts_ecr;
     logic [1:0]   sack_count;
-    logic [191:0] sack;          // left and right edge of each block, first block in the low 64 bits
+    logic [191:0] sack;           // left and right edge of each block, first block in the low 64 bits
   } rx_segment_t;
 
   // A frame in the packet store. Positions count beats, modulo twice the depth of the store.
   typedef struct packed {
     logic [15:0] start;
-    logic [15:0] stop;           // position behind the last beat
+    logic [15:0] stop;       // position behind the last beat
     logic [15:0] frame_len;
-    logic [23:0] arrival;      // when it was whole: the clock in units of 8 cycles; not of a replay
-    logic        payload;      // there is some, of TCP
+    logic [23:0] arrival;    // when it was whole: the clock in units of 8 cycles; not of a replay
+    logic        payload;    // there is some, of TCP
     rx_segment_t segment;
   } rx_packet_t;
 
@@ -75,8 +75,8 @@ package rx_front_pkg;
   typedef struct packed {
     logic        attached;
     logic        ts_valid;
-    logic [10:0] taken;        // raw slots that it has taken of its share (rx_raw_slots), if the last one is of this generation
-    logic [15:0] mark;         // behind the last raw slot that the flow took for a segment that did not end whole (rx_flow_state)
+    logic [10:0] taken;      // raw slots that it has taken of its share (rx_raw_slots), if the last one is of this generation
+    logic [15:0] mark;       // behind the last raw slot that the flow took for a segment that did not end whole (rx_flow_state)
     logic [31:0] rcv_nxt;
     logic [31:0] msn;
     logic [31:0] mo;
@@ -86,24 +86,24 @@ package rx_front_pkg;
 
   // What becomes of a segment of a known flow.
   typedef enum logic [2:0] {
-    ACCEPT_BARE,        // it carries nothing that counts
-    ACCEPT_REFUSE,      // report only, and nothing changes
-    ACCEPT_BYPASS,      // the flow is not attached: up raw
-    ACCEPT_DUPLICATE,   // wholly old
-    ACCEPT_WALK,        // next in sequence
-    ACCEPT_LEAVE        // not what the card can go on with: up raw, and the flow leaves the card
+    ACCEPT_BARE,       // it carries nothing that counts
+    ACCEPT_REFUSE,     // report only, and nothing changes
+    ACCEPT_BYPASS,     // the flow is not attached: up raw
+    ACCEPT_DUPLICATE,  // wholly old
+    ACCEPT_WALK,       // next in sequence
+    ACCEPT_LEAVE       // not what the card can go on with: up raw, and the flow leaves the card
   } accept_e;
 
   // A segment in the walk: what is needed when it ends.
   typedef struct packed {
-    rx_packet_t  packet;
-    logic        port;
+    rx_packet_t        packet;
+    logic              port;
     logic [15:0] flow;
-    logic [7:0]  epoch;
-    logic [31:0] seq_end;
-    logic [31:0] window;
-    logic        ts_valid;       // TS.Recent with this segment
-    logic [31:0] ts_recent;
+    logic [7:0]        epoch;
+    logic [31:0]       seq_end;
+    logic [31:0]       window;
+    logic              ts_valid;   // TS.Recent with this segment
+    logic [31:0]       ts_recent;
   } walking_t;
 
   // How its walk ended.
@@ -119,7 +119,7 @@ package rx_front_pkg;
   typedef struct packed {
     logic         raw;
     logic         report;
-    logic [511:0] record;        // raw slot, length and port are fields of it
+    logic [511:0] record;  // raw slot, length and port are fields of it
     logic [15:0]  start;
     logic [15:0]  stop;
   } rx_close_t;
@@ -143,25 +143,24 @@ package rx_front_pkg;
   // verilator lint_off UNUSEDSIGNAL
   function automatic segment_report_t segment_record(input rx_segment_t segment);
     segment_report_t record;
-    record             = '0;
-    record.kind        = REPORT_KIND_SEGMENT;
-    record.flags[SEGMENT_REPORT_TIMESTAMPS_BIT] = segment.ts_present;
-    record.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] = 4'(segment.sack_count);
-    record.seq         = segment.seq;
-    record.ack         = segment.ack;
-    record.window      = segment.window;
-    record.tcp_flags   = segment.tcp_flags;
-    record.ts_val      = segment.ts_val;
-    record.ts_ecr      = segment.ts_ecr;
-    record.payload_len = segment.payload_len;
-    record.status[SEGMENT_REPORT_IP_ECN_LSB +: SEGMENT_REPORT_IP_ECN_WIDTH] = segment.ecn[1:0];
-    record.status[SEGMENT_REPORT_TCP_AE_BIT] = segment.ecn[2];
-    {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right,
-     record.sack0_left} = segment.sack;
+    record                                                                                                                = '0;
+    record.kind                                                                                                           = REPORT_KIND_SEGMENT;
+    record.flags[SEGMENT_REPORT_TIMESTAMPS_BIT]                                                                           = segment.ts_present;
+    record.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH]                                          = 4'(segment.sack_count);
+    record.seq                                                                                                            = segment.seq;
+    record.ack                                                                                                            = segment.ack;
+    record.window                                                                                                         = segment.window;
+    record.tcp_flags                                                                                                      = segment.tcp_flags;
+    record.ts_val                                                                                                         = segment.ts_val;
+    record.ts_ecr                                                                                                         = segment.ts_ecr;
+    record.payload_len                                                                                                    = segment.payload_len;
+    record.status[SEGMENT_REPORT_IP_ECN_LSB+:SEGMENT_REPORT_IP_ECN_WIDTH]                                                 = segment.ecn[1:0];
+    record.status[SEGMENT_REPORT_TCP_AE_BIT]                                                                              = segment.ecn[2];
+    {record.sack2_right, record.sack2_left, record.sack1_right, record.sack1_left, record.sack0_right, record.sack0_left} = segment.sack;
     if (segment.replay) begin
-      record        = '0;
-      record.kind   = REPORT_KIND_REPLAY;
-      record.seq    = segment.seq;
+      record             = '0;
+      record.kind        = REPORT_KIND_REPLAY;
+      record.seq         = segment.seq;
       record.payload_len = segment.payload_len;
     end
     return record;

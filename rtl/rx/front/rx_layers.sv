@@ -9,44 +9,44 @@
 module rx_layers
   import rx_front_pkg::*;
 (
-  input  logic                      clk_i,
-  input  logic [WINDOW_BYTES*8-1:0] window_i,
-  output logic [3:0]                plain_offset_o,  // TCP's data offset and options, if there are no IP options; in the same cycle
-  output logic [319:0]              options_o,
-  output rx_layers_t                layers_o
+  input  logic                            clk_i,
+  input  logic       [WINDOW_BYTES*8-1:0] window_i,
+  output logic       [               3:0] plain_offset_o,  // TCP's data offset and options, if there are no IP options; in the same cycle
+  output logic       [             319:0] options_o,
+  output rx_layers_t                      layers_o
 );
 
   localparam logic [15:0] ETHERTYPE_IPV4 = 16'h0800;
-  localparam logic [7:0]  PROTOCOL_TCP = 8'd6;
+  localparam logic [7:0] PROTOCOL_TCP = 8'd6;
   localparam int unsigned IP_START = 14;
   localparam int unsigned IP_WORDS_MIN = 5;
   localparam int unsigned IP_WORDS_MAX = 15;
   localparam int unsigned OPTIONS_START = IP_START + 4 * IP_WORDS_MIN + 20;
 
-  logic [15:0]  ethertype, total_len, fragment;
-  logic [3:0]   version, ihl, data_offset;
-  logic [5:0]   ip_header_len;
-  logic [7:0]   protocol;
+  logic [15:0] ethertype, total_len, fragment;
+  logic [3:0] version, ihl, data_offset;
+  logic [  5:0] ip_header_len;
+  logic [  7:0] protocol;
   logic [159:0] tcp_header;
   logic         unused;
 
-  assign unused = ^{window_i, fragment[15:14]};
+  assign unused         = ^{window_i, fragment[15:14]};
 
-  assign ethertype     = be16(window_i[12*8 +: 16]);
-  assign ihl           = window_i[IP_START*8 +: 4];
-  assign version       = window_i[IP_START*8 + 4 +: 4];
-  assign total_len     = be16(window_i[(IP_START+2)*8 +: 16]);
-  assign fragment      = be16(window_i[(IP_START+6)*8 +: 16]);
-  assign protocol      = window_i[(IP_START+9)*8 +: 8];
-  assign ip_header_len = {ihl, 2'b00};
+  assign ethertype      = be16(window_i[12*8+:16]);
+  assign ihl            = window_i[IP_START*8+:4];
+  assign version        = window_i[IP_START*8+4+:4];
+  assign total_len      = be16(window_i[(IP_START+2)*8+:16]);
+  assign fragment       = be16(window_i[(IP_START+6)*8+:16]);
+  assign protocol       = window_i[(IP_START+9)*8+:8];
+  assign ip_header_len  = {ihl, 2'b00};
 
-  assign plain_offset_o = window_i[(OPTIONS_START-8)*8 + 4 +: 4];
-  assign options_o      = window_i[OPTIONS_START*8 +: 320];
+  assign plain_offset_o = window_i[(OPTIONS_START-8)*8+4+:4];
+  assign options_o      = window_i[OPTIONS_START*8+:320];
 
   always_comb begin
     tcp_header = '0;
     for (int unsigned words = IP_WORDS_MIN; words <= IP_WORDS_MAX; words++) begin
-      if (ihl == 4'(words)) tcp_header |= window_i[(IP_START + 4*words)*8 +: 160];
+      if (ihl == 4'(words)) tcp_header |= window_i[(IP_START+4*words)*8+:160];
     end
   end
 
@@ -59,8 +59,8 @@ module rx_layers
     layers_q.ip_sum_end <= 16'(IP_START) + 16'(ip_header_len);
     layers_q.ip_end     <= 17'(IP_START) + 17'(total_len);
     layers_q.ip_options <= ihl != 4'(IP_WORDS_MIN);
-    layers_q.ecn        <= window_i[(IP_START+1)*8 +: 2];
-    layers_q.addresses  <= window_i[(IP_START+12)*8 +: 64];
+    layers_q.ecn        <= window_i[(IP_START+1)*8+:2];
+    layers_q.addresses  <= window_i[(IP_START+12)*8+:64];
     layers_q.ip_bad     <= version != 4'd4 || ihl < 4'd5 || total_len < 16'(ip_header_len);
     // Bits 13:0 of the fragment word: More Fragments and the offset.
     layers_q.is_tcp     <= ethertype == ETHERTYPE_IPV4 && protocol == PROTOCOL_TCP && fragment[13:0] == '0;
@@ -68,7 +68,7 @@ module rx_layers
     layers_q.tcp_len    <= total_len - 16'(ip_header_len);
   end
 
-  assign data_offset = layers_q.tcp_header[12*8 + 4 +: 4];
+  assign data_offset = layers_q.tcp_header[12*8+4+:4];
 
   always_comb begin
     layers_o             = layers_q;

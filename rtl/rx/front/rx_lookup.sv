@@ -14,52 +14,52 @@ module rx_lookup
 #(
   parameter int unsigned NUM_FLOWS = 256
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [127:0] secret_i,        // level; a lookup under way when it changes says anything
+  input logic [127:0] secret_i,  // level; a lookup under way when it changes says anything
 
-  input  logic        req_valid_i,      // not while busy_o, with changed_o, or before the answer to the one before
+  input  logic        req_valid_i,  // not while busy_o, with changed_o, or before the answer to the one before
   input  logic [95:0] req_key_i,
   output logic        rsp_valid_o,
   output logic        hit_o,
   output logic [15:0] flow_o,
 
-  input  logic        tbl_req_valid_i,
-  output logic        tbl_req_ready_o,
-  input  table_req_t  tbl_req_i,
-  output logic        tbl_rsp_valid_o,
-  output table_rsp_t  tbl_rsp_o,
+  input  logic       tbl_req_valid_i,
+  output logic       tbl_req_ready_o,
+  input  table_req_t tbl_req_i,
+  output logic       tbl_rsp_valid_o,
+  output table_rsp_t tbl_rsp_o,
 
-  output logic        changed_o,
-  output logic        busy_o
+  output logic changed_o,
+  output logic busy_o
 );
 
-  localparam int unsigned BUCKETS = NUM_FLOWS / 2;      // of a bank
+  localparam int unsigned BUCKETS = NUM_FLOWS / 2;  // of a bank
   localparam int unsigned BUCKET_W = $clog2(BUCKETS);
-  localparam int unsigned PLACES = 4;                   // rows in which a key may be: {bank, way}
-  localparam int unsigned PARTS = 12;                   // of a key, compared each for itself first: little logic behind a memory
+  localparam int unsigned PLACES = 4;  // rows in which a key may be: {bank, way}
+  localparam int unsigned PARTS = 12;  // of a key, compared each for itself first: little logic behind a memory
 
   typedef struct packed {
-    logic        valid;
+    logic              valid;
     logic [15:0] flow;
-    logic [95:0] key;
+    logic [95:0]       key;
   } entry_t;
 
-  logic [31:0]              hash;
-  flow_key_row_t            tbl_row;
-  entry_t                   wr_entry;
-  entry_t [PLACES-1:0]      rd_entry;
-  logic [PLACES-1:0]        we, match, row_valid_q;
+  logic          [      31:0] hash;
+  flow_key_row_t              tbl_row;
+  entry_t                     wr_entry;
+  entry_t        [PLACES-1:0] rd_entry;
+  logic [PLACES-1:0] we, match, row_valid_q;
   logic [PLACES-1:0][PARTS-1:0] same_q;
-  logic [PLACES-1:0][15:0]  row_flow_q;
-  logic                     re, tbl_take, tbl_read_q, key_valid_q, read_q, compared_q;
-  logic [BUCKET_W:0]        clear_q;
-  logic [BUCKET_W-1:0]      waddr, tbl_bucket;
-  logic                     tbl_seen, tbl_reads, tbl_writes;  // of a table access
-  logic [1:0]               tbl_place, rd_place_q;
-  logic [1:0][BUCKET_W-1:0] raddr;
-  logic [95:0]              key_q;
+  logic [PLACES-1:0][     15:0] row_flow_q;
+  logic re, tbl_take, tbl_read_q, key_valid_q, read_q, compared_q;
+  logic [BUCKET_W:0] clear_q;
+  logic [BUCKET_W-1:0] waddr, tbl_bucket;
+  logic tbl_seen, tbl_reads, tbl_writes;  // of a table access
+  logic [1:0] tbl_place, rd_place_q;
+  logic [ 1:0][BUCKET_W-1:0] raddr;
+  logic [95:0]               key_q;
 
   // CRC32C, reflected, as in iSCSI; byte 0 of the key first.
   function automatic logic [31:0] crc32c_key(input logic [95:0] key);
@@ -86,43 +86,62 @@ module rx_lookup
   localparam logic [31:0][95:0] HASH_MASKS = hash_masks();
 
   always_comb begin
-    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(key_q & (HASH_MASKS[b] ^ secret_i[b +: 96])));
+    for (int unsigned b = 0; b < 32; b++) hash[b] = HASH_ZERO[b] ^ (^(key_q & (HASH_MASKS[b] ^ secret_i[b+:96])));
   end
 
-  assign busy_o       = !clear_q[BUCKET_W];
-  assign tbl_row      = flow_key_row_t'(tbl_req_i.row);
+  assign busy_o  = !clear_q[BUCKET_W];
+  assign tbl_row = flow_key_row_t'(tbl_req_i.row);
 
-  table_request #(.INDEX_W(BUCKET_W + 2)) u_request (
-    .clk_i, .rst_ni, .req_valid_i(tbl_req_valid_i), .req_i(tbl_req_i),
-    .refuse_i(tbl_req_i.write && tbl_row.flow >> (BUCKET_W + 1) != '0), .take_i(tbl_take),
-    .seen_o(tbl_seen), .reads_o(tbl_reads), .writes_o(tbl_writes), .row_o({tbl_place[1], tbl_bucket, tbl_place[0]})
+  table_request #(
+    .INDEX_W(BUCKET_W + 2)
+  ) u_request (
+    .clk_i,
+    .rst_ni,
+    .req_valid_i(tbl_req_valid_i),
+    .req_i      (tbl_req_i),
+    .refuse_i   (tbl_req_i.write && tbl_row.flow >> (BUCKET_W + 1) != '0),
+    .take_i     (tbl_take),
+    .seen_o     (tbl_seen),
+    .reads_o    (tbl_reads),
+    .writes_o   (tbl_writes),
+    .row_o      ({tbl_place[1], tbl_bucket, tbl_place[0]})
   );
-  assign tbl_take        = tbl_seen && !busy_o && !key_valid_q && !tbl_read_q;
+  assign tbl_take = tbl_seen && !busy_o && !key_valid_q && !tbl_read_q;
   assign tbl_req_ready_o = tbl_take;
 
   assign wr_entry = busy_o ? '0 : '{
-    valid: tbl_row.valid[FLOW_KEY_ROW_VALID_BIT], flow: tbl_row.flow,
-    key: {tbl_row.local_port, tbl_row.remote_port, tbl_row.local_ip, tbl_row.remote_ip}
-  };
+          valid: tbl_row.valid[FLOW_KEY_ROW_VALID_BIT],
+          flow : tbl_row.flow,
+          key: {tbl_row.local_port, tbl_row.remote_port, tbl_row.local_ip, tbl_row.remote_ip}
+      };
   assign waddr = busy_o ? clear_q[BUCKET_W-1:0] : tbl_bucket;
-  assign re    = key_valid_q || (tbl_take && tbl_reads);
+  assign re = key_valid_q || (tbl_take && tbl_reads);
 
   for (genvar p = 0; p < PLACES; p++) begin : gen_place
     localparam int unsigned BANK = p / 2;
     assign we[p] = busy_o || (tbl_take && tbl_writes && tbl_place == 2'(p));
-    ram_1r1w #(.WIDTH($bits(entry_t)), .DEPTH(BUCKETS), .UNSEEN(1'b1)) u_ram (
-      .clk_i, .we_i(we[p]), .waddr_i(waddr), .wdata_i(wr_entry),
-      .re_i(re), .raddr_i(raddr[BANK]), .rdata_o(rd_entry[p])
+    ram_1r1w #(
+      .WIDTH ($bits(entry_t)),
+      .DEPTH (BUCKETS),
+      .UNSEEN(1'b1)
+    ) u_ram (
+      .clk_i,
+      .we_i   (we[p]),
+      .waddr_i(waddr),
+      .wdata_i(wr_entry),
+      .re_i   (re),
+      .raddr_i(raddr[BANK]),
+      .rdata_o(rd_entry[p])
     );
     always_ff @(posedge clk_i) begin
       row_valid_q[p] <= rd_entry[p].valid;
       row_flow_q[p]  <= rd_entry[p].flow;
-      for (int unsigned i = 0; i < PARTS; i++) same_q[p][i] <= rd_entry[p].key[i*8 +: 8] == key_q[i*8 +: 8];
+      for (int unsigned i = 0; i < PARTS; i++) same_q[p][i] <= rd_entry[p].key[i*8+:8] == key_q[i*8+:8];
     end
     assign match[p] = row_valid_q[p] && same_q[p] == '1;
   end
   for (genvar b = 0; b < 2; b++) begin : gen_bank
-    assign raddr[b] = key_valid_q ? hash[16*b +: BUCKET_W] : tbl_bucket;
+    assign raddr[b] = key_valid_q ? hash[16*b+:BUCKET_W] : tbl_bucket;
   end
 
   // A key that is being moved stands in two places, with the same flow.
@@ -182,8 +201,8 @@ module rx_lookup
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      no_request_while_busy: assert (busy_o -> !req_valid_i);
-      one_at_a_time: assert (req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q);
+      no_request_while_busy : assert (busy_o -> !req_valid_i);
+      one_at_a_time : assert (req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q);
     end
   end
   // verilator lint_on SYNCASYNCNET

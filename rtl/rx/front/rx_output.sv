@@ -14,81 +14,89 @@ module rx_output
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned DATA_W = 512,
-  parameter int unsigned OPERATIONS = 32,        // that wait for those before them
-  parameter int unsigned PORTS = 1,
-  localparam int unsigned LANES = DATA_W / 8,
-  localparam int unsigned COUNT_W = $clog2(LANES) + 1
+  parameter  int unsigned DATA_W     = 512,
+  parameter  int unsigned OPERATIONS = 32,                // that wait for those before them
+  parameter  int unsigned PORTS      = 1,
+  localparam int unsigned LANES      = DATA_W / 8,
+  localparam int unsigned COUNT_W    = $clog2(LANES) + 1
 ) (
-  input  logic                          clk_i,
-  input  logic                          rst_ni,
-  input  rx_cfg_t                       cfg_i,
+  input logic    clk_i,
+  input logic    rst_ni,
+  input rx_cfg_t cfg_i,
 
-  input  logic                          op_valid_i,
-  output logic                          op_ready_o,
-  input  op_t                           op_i,
-  input  logic                          op_block_i,
-  input  logic                          close_valid_i,
-  output logic                          close_ready_o,
-  input  rx_close_t                     close_i,
+  input  logic      op_valid_i,
+  output logic      op_ready_o,
+  input  op_t       op_i,
+  input  logic      op_block_i,
+  input  logic      close_valid_i,
+  output logic      close_ready_o,
+  input  rx_close_t close_i,
 
-  input  logic                          place_valid_i,
-  output logic                          place_ready_o,
-  input  logic [DATA_W-1:0]             place_data_i,
-  input  logic [COUNT_W-1:0]            place_count_i,
-  input  logic                          place_last_i,
+  input  logic               place_valid_i,
+  output logic               place_ready_o,
+  input  logic [ DATA_W-1:0] place_data_i,
+  input  logic [COUNT_W-1:0] place_count_i,
+  input  logic               place_last_i,
 
-  output logic                          rd_req_o,
-  output logic [15:0]                   rd_pos_o,
-  input  logic                          rd_grant_i,
-  input  logic [DATA_W-1:0]             rd_data_i,
-  output logic                          free_valid_o,
-  output logic [15:0]                   free_stop_o,
+  output logic              rd_req_o,
+  output logic [      15:0] rd_pos_o,
+  input  logic              rd_grant_i,
+  input  logic [DATA_W-1:0] rd_data_i,
+  output logic              free_valid_o,
+  output logic [      15:0] free_stop_o,
 
-  output logic                          wr_cmd_valid_o,
-  input  logic                          wr_cmd_ready_i,
-  output logic [63:0]                   wr_cmd_addr_o,
-  output logic [15:0]                   wr_cmd_bytes_o,
-  output logic                          wr_valid_o,
-  input  logic                          wr_ready_i,
-  output logic [DATA_W-1:0]             wr_data_o,
-  output logic [COUNT_W-1:0]            wr_count_o,
-  output logic                          wr_last_o,
-  input  logic                          wr_written_i,   // pulse: a command is answered, in their order
-  input  logic                          wr_failed_i,    // with it: by an error
-  output logic                          landed_o,       // pulse: all placements of an FPDU are answered
-  output logic                          landed_colour_o,
+  output logic               wr_cmd_valid_o,
+  input  logic               wr_cmd_ready_i,
+  output logic [       63:0] wr_cmd_addr_o,
+  output logic [       15:0] wr_cmd_bytes_o,
+  output logic               wr_valid_o,
+  input  logic               wr_ready_i,
+  output logic [ DATA_W-1:0] wr_data_o,
+  output logic [COUNT_W-1:0] wr_count_o,
+  output logic               wr_last_o,
+  input  logic               wr_written_i,    // pulse: a command is answered, in their order
+  input  logic               wr_failed_i,     // with it: by an error
+  output logic               landed_o,        // pulse: all placements of an FPDU are answered
+  output logic               landed_colour_o,
 
-  output logic                          rpt_valid_o,
-  input  logic                          rpt_ready_i,
-  output logic [511:0]                  rpt_o,
+  output logic         rpt_valid_o,
+  input  logic         rpt_ready_i,
+  output logic [511:0] rpt_o,
 
-  input  logic [PORTS-1:0]              raw_given_up_i, // the raw ring is set up anew: what was taken before,
-  input  logic [PORTS-1:0][15:0]        raw_taken_i,    // so many slots in all, is the old one's
-  output logic [PORTS-1:0][31:0]        raw_tail_o,     // frames written into the present one
+  input  logic [       PORTS-1:0]       raw_given_up_i,  // the raw ring is set up anew: what was taken before,
+  input  logic [       PORTS-1:0][15:0] raw_taken_i,     // so many slots in all, is the old one's
+  output logic [       PORTS-1:0][31:0] raw_tail_o,      // frames written into the present one
   output logic                          idle_o,
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
   // A bit each for what much waits for.
-  typedef enum logic [1:0] {Report = 2'b00, Place = 2'b01, Close = 2'b10} kind_e;
-  typedef enum logic [1:0] {Command = 2'b00, Placing = 2'b01, Copying = 2'b10} state_e;
+  typedef enum logic [1:0] {
+    Report = 2'b00,
+    Place  = 2'b01,
+    Close  = 2'b10
+  } kind_e;
+  typedef enum logic [1:0] {
+    Command = 2'b00,
+    Placing = 2'b01,
+    Copying = 2'b10
+  } state_e;
 
-  localparam int unsigned TOLD = 64;             // reports that may wait for their writes
-  localparam int unsigned RECORDS = 2 * TOLD;    // those of operations that wait as well
+  localparam int unsigned TOLD = 64;  // reports that may wait for their writes
+  localparam int unsigned RECORDS = 2 * TOLD;  // those of operations that wait as well
   localparam int unsigned OWED_W = $clog2(TOLD + 1);
 
   typedef struct packed {
-    kind_e        kind;
-    logic         raw;
-    logic         report;
-    logic         last;          // Place: of its FPDU
-    logic         colour;        // Place: the fence's
-    logic         writes;        // Place, or a raw copy
-    logic         placed;        // Report: of an FPDU that was
-    logic         joins;         // its report, for rx_report
-    logic [15:0]  bytes;         // Place, and of a raw copy
-    logic [63:0]  iova;          // Place; else port, raw slot, start and stop in the store
+    kind_e       kind;
+    logic        raw;
+    logic        report;
+    logic        last;    // Place: of its FPDU
+    logic        colour;  // Place: the fence's
+    logic        writes;  // Place, or a raw copy
+    logic        placed;  // Report: of an FPDU that was
+    logic        joins;   // its report, for rx_report
+    logic [15:0] bytes;   // Place, and of a raw copy
+    logic [63:0] iova;    // Place; else port, raw slot, start and stop in the store
   } entry_t;
 
   // A write under way: is it the last that its report waits for, and is that the report of an FPDU?
@@ -99,19 +107,19 @@ module rx_output
   } write_t;
 
   typedef struct packed {
-    logic awaits;                // writes of its own
+    logic awaits;  // writes of its own
     logic fpdu;
     logic placed;
     logic joins;
   } told_t;
 
-  entry_t          in, head;
-  logic            in_port, in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
-  logic [511:0]    in_record;
+  entry_t in, head;
+  logic in_port, in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
+  logic            [511:0] in_record;
   // verilator lint_off UNUSEDSIGNAL
-  fpdu_report_t    in_fpdu;
-  segment_report_t in_segment;
-  frame_report_t   in_raw;       // slot and length lie at the same place in a segment report
+  fpdu_report_t            in_fpdu;
+  segment_report_t         in_segment;
+  frame_report_t           in_raw;  // slot and length lie at the same place in a segment report
   // verilator lint_on UNUSEDSIGNAL
 
   assign in_ready      = queue_ready && record_ready;
@@ -126,59 +134,96 @@ module rx_output
 
   always_comb begin
     if (close_valid_i) begin
-      in = '{kind: Close, raw: close_i.raw, report: close_i.report, last: 1'b1, colour: 1'b0, writes: close_i.raw, placed: 1'b0,
-             joins: !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT &&
-                    in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB +: SEGMENT_REPORT_SACK_COUNT_WIDTH] == '0,
-             bytes: in_raw.raw_len, iova: {15'd0, in_port, in_raw.raw_slot, close_i.start, close_i.stop}};
+      in = '{
+          kind: Close,
+          raw: close_i.raw,
+          report: close_i.report,
+          last: 1'b1,
+          colour: 1'b0,
+          writes: close_i.raw,
+          placed: 1'b0,
+          joins:
+          !
+          close_i.raw
+          &&
+          in_segment.kind
+          ==
+          REPORT_KIND_SEGMENT
+          &&
+          in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH]
+          == '0,
+          bytes: in_raw.raw_len,
+          iova: {15'd0, in_port, in_raw.raw_slot, close_i.start, close_i.stop}
+      };
     end else begin
-      in = '{kind: op_i.is_report ? Report : Place, raw: 1'b0, report: op_i.is_report, last: op_i.last, colour: op_i.colour,
-             writes: !op_i.is_report, placed: in_fpdu.verdict == FPDU_VERDICT_PLACED,
-             joins: in_fpdu.verdict == FPDU_VERDICT_PLACED && in_fpdu.offset == '0, bytes: op_i.bytes, iova: op_i.iova};
+      in = '{
+          kind: op_i.is_report ? Report : Place,
+          raw: 1'b0,
+          report: op_i.is_report,
+          last: op_i.last,
+          colour: op_i.colour,
+          writes: !op_i.is_report,
+          placed: in_fpdu.verdict == FPDU_VERDICT_PLACED,
+          joins: in_fpdu.verdict == FPDU_VERDICT_PLACED && in_fpdu.offset == '0,
+          bytes: op_i.bytes,
+          iova: op_i.iova
+      };
     end
   end
 
   // Narrow, in LUT RAM, what is being made in a register. A report's record goes past it, into the memory where it waits to be told.
-  fifo_sync #(.WIDTH($bits(entry_t)), .DEPTH(OPERATIONS), .HEAD(1'b1)) u_queue (
-    .clk_i, .rst_ni, .wr_valid_i(in_valid && record_ready), .wr_ready_o(queue_ready), .wr_data_i(in),
-    .rd_valid_o(head_valid), .rd_ready_i(pop), .rd_data_o(head), .count_o()
+  fifo_sync #(
+    .WIDTH($bits(entry_t)),
+    .DEPTH(OPERATIONS),
+    .HEAD (1'b1)
+  ) u_queue (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(in_valid && record_ready),
+    .wr_ready_o(queue_ready),
+    .wr_data_i (in),
+    .rd_valid_o(head_valid),
+    .rd_ready_i(pop),
+    .rd_data_o (head),
+    .count_o   ()
   );
 
   // ---------------------------------------------------------------- one operation after the other
-  state_e        state_q, state_d;
-  logic          is_place, placing, copying, last_beat, placed_q, told_push, told_ready, may_write, write_room;
-  told_t         told_in;
+  state_e state_q, state_d;
+  logic is_place, placing, copying, last_beat, placed_q, told_push, told_ready, may_write, write_room;
+  told_t told_in;
 
-  assign is_place    = head.kind[0];
-  assign placing     = state_q[0];
-  assign copying     = state_q[1];
+  assign is_place = head.kind[0];
+  assign placing  = state_q[0];
+  assign copying  = state_q[1];
 
-  logic              raw_start, reading_q, room;
-  logic [15:0]       pos_q, beats_q, left_q;      // next beat, beats to read, beats not yet handed on
-  logic [15:0]       raw_beats;
-  logic              raw_last_q;
-  logic [COUNT_W-1:0] raw_count_q;                // bytes of the last one
+  logic raw_start, reading_q, room;
+  logic [15:0] pos_q, beats_q, left_q;  // next beat, beats to read, beats not yet handed on
+  logic [       15:0] raw_beats;
+  logic               raw_last_q;
+  logic [COUNT_W-1:0] raw_count_q;  // bytes of the last one
   logic [DATA_W-1:0] read_beat, raw_beat_q;
-  logic              buffered, raw_valid_q, raw_free, raw_take, unused_idle; // one has been read; it is in the register; it goes
+  logic buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // one has been read; it is in the register; it goes
 
   // Where a raw frame goes to: the slot's offset, and the sum in two halves.
   logic [30:0] raw_offset_q;
   logic [32:0] raw_low_q;
   logic [31:0] raw_addr_low_q, raw_addr_high_q;
-  logic [2:0]  raw_steps_q;
-  logic        raw_port;
-  logic [63:0] raw_base;
+  logic [      2:0]       raw_steps_q;
+  logic                   raw_port;
+  logic [     63:0]       raw_base;
   // A ring that is set up anew: copies whose slots were taken before, the oldest ones, go to the old ring, and are not counted. The first one behind
   // them waits until base and size are the new ones.
   logic [PORTS-1:0][63:0] base_q;
-  logic [7:0]             slot_log2_q;
-  logic [PORTS-1:0][7:0]  old_q;
-  logic [PORTS-1:0]       copied_q, stays, moves;      // copied: a cycle ago, so that nothing is counted behind the last beat's ready
-  logic [2:0]             settled_q;
+  logic [      7:0]       slot_log2_q;
+  logic [PORTS-1:0][ 7:0] old_q;
+  logic [PORTS-1:0] copied_q, stays, moves;  // copied: a cycle ago, so that nothing is counted behind the last beat's ready
+  logic [2:0] settled_q;
   assign raw_port = PORTS != 1 && head.iova[48];
   assign raw_base = base_q[raw_port];
   for (genvar p = 0; p < PORTS; p++) begin : gen_ring
-    assign stays[p]  = cfg_i.raw[p].reset || raw_given_up_i[p] || old_q[p] != '0;
-    assign moves[p]  = copied_q[p] && old_q[p] == 8'd1;
+    assign stays[p] = cfg_i.raw[p].reset || raw_given_up_i[p] || old_q[p] != '0;
+    assign moves[p] = copied_q[p] && old_q[p] == 8'd1;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         raw_tail_o[p] <= '0;
@@ -219,10 +264,9 @@ module rx_output
   assign wr_cmd_addr_o  = is_place ? head.iova : {raw_addr_high_q, raw_addr_low_q};
   assign wr_cmd_bytes_o = head.bytes;
 
-  assign last_beat = wr_ready_i && ((placing && place_valid_i && place_last_i) ||
-                                    (copying && raw_valid_q && raw_last_q));
+  assign last_beat      = wr_ready_i && ((placing && place_valid_i && place_last_i) || (copying && raw_valid_q && raw_last_q));
   // A raw copy begins only where its report has room.
-  assign told_push = pop && head.report;
+  assign told_push      = pop && head.report;
 
   assign told_in.awaits = head.kind == Report ? placed_q : head.raw;
   assign told_in.fpdu   = head.kind == Report;
@@ -246,39 +290,82 @@ module rx_output
   end
 
   // ---------------------------------------------------------------- answers of host memory, and the reports
-  logic              write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop, tell;
-  logic              written_q, written_failed_q;
-  logic              write_push, tell_failed, record_valid;
-  write_t            write_in, write;
-  told_t             told;
-  logic [511:0]      told_record;
-  logic [OWED_W-1:0] owed_q;                     // results that reports will take
-  logic owed_full_q, owed_more_q, owed_less;     // no more of them; another one since the last cycle; one is taken
-  logic [6:0]        unused_counts;
-  logic              tell_ready, report_idle;
+  logic write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop, tell;
+  logic written_q, written_failed_q;
+  logic write_push, tell_failed, record_valid;
+  write_t write_in, write;
+  told_t              told;
+  logic  [     511:0] told_record;
+  logic  [OWED_W-1:0] owed_q;  // results that reports will take
+  logic owed_full_q, owed_more_q, owed_less;  // no more of them; another one since the last cycle; one is taken
+  logic [6:0] unused_counts;
+  logic tell_ready, report_idle;
 
   assign write_push = wr_cmd_valid_o && wr_cmd_ready_i;
   assign write_in   = '{last: head.last, fpdu: is_place, colour: head.colour};
   logic write_ready;
   assign write_room = write_ready && !owed_full_q;
 
-  fifo_sync #(.WIDTH($bits(write_t)), .DEPTH(TOLD)) u_writes (
-    .clk_i, .rst_ni, .wr_valid_i(write_push), .wr_ready_o(write_ready), .wr_data_i(write_in),
-    .rd_valid_o(write_valid), .rd_ready_i(written_q), .rd_data_o(write), .count_o(unused_counts)
+  fifo_sync #(
+    .WIDTH($bits(write_t)),
+    .DEPTH(TOLD)
+  ) u_writes (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(write_push),
+    .wr_ready_o(write_ready),
+    .wr_data_i (write_in),
+    .rd_valid_o(write_valid),
+    .rd_ready_i(written_q),
+    .rd_data_o (write),
+    .count_o   (unused_counts)
   );
   // The records in block RAM, from when their operation came: two cycles later, when it may be told, a record is there. What decides is
   // beside them, in LUT RAM and a register.
-  fifo_sync #(.WIDTH($bits(told_t)), .DEPTH(TOLD), .HEAD(1'b1)) u_told (
-    .clk_i, .rst_ni, .wr_valid_i(told_push), .wr_ready_o(told_ready), .wr_data_i(told_in),
-    .rd_valid_o(told_valid), .rd_ready_i(told_pop), .rd_data_o(told), .count_o()
+  fifo_sync #(
+    .WIDTH($bits(told_t)),
+    .DEPTH(TOLD),
+    .HEAD (1'b1)
+  ) u_told (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(told_push),
+    .wr_ready_o(told_ready),
+    .wr_data_i (told_in),
+    .rd_valid_o(told_valid),
+    .rd_ready_i(told_pop),
+    .rd_data_o (told),
+    .count_o   ()
   );
-  fifo_sync #(.WIDTH(512), .DEPTH(RECORDS), .LUT_RAM_DEPTH(0), .STEADY(1'b1)) u_records (
-    .clk_i, .rst_ni, .wr_valid_i(in_valid && in.report && queue_ready), .wr_ready_o(record_ready), .wr_data_i(in_record),
-    .rd_valid_o(record_valid), .rd_ready_i(told_pop), .rd_data_o(told_record), .count_o()
+  fifo_sync #(
+    .WIDTH        (512),
+    .DEPTH        (RECORDS),
+    .LUT_RAM_DEPTH(0),
+    .STEADY       (1'b1)
+  ) u_records (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(in_valid && in.report && queue_ready),
+    .wr_ready_o(record_ready),
+    .wr_data_i (in_record),
+    .rd_valid_o(record_valid),
+    .rd_ready_i(told_pop),
+    .rd_data_o (told_record),
+    .count_o   ()
   );
-  fifo_sync #(.WIDTH(1), .DEPTH(TOLD)) u_fates (
-    .clk_i, .rst_ni, .wr_valid_i(result), .wr_ready_o(fate_ready), .wr_data_i(failed),
-    .rd_valid_o(fate_valid), .rd_ready_i(told_pop && told.awaits), .rd_data_o(fate_failed), .count_o()
+  fifo_sync #(
+    .WIDTH(1),
+    .DEPTH(TOLD)
+  ) u_fates (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(result),
+    .wr_ready_o(fate_ready),
+    .wr_data_i (failed),
+    .rd_valid_o(fate_valid),
+    .rd_ready_i(told_pop && told.awaits),
+    .rd_data_o (fate_failed),
+    .count_o   ()
   );
 
   always_ff @(posedge clk_i) written_failed_q <= wr_failed_i;
@@ -293,40 +380,51 @@ module rx_output
   assign owed_less       = told_pop && told.awaits;
 
   rx_report u_report (
-    .clk_i, .rst_ni, .valid_i(tell), .ready_o(tell_ready), .fpdu_i(told.fpdu), .joins_i(told.joins), .failed_i(tell_failed),
-    .next_i(told_valid), .record_i(told_record), .rpt_valid_o, .rpt_ready_i, .rpt_o, .idle_o(report_idle)
+    .clk_i,
+    .rst_ni,
+    .valid_i (tell),
+    .ready_o (tell_ready),
+    .fpdu_i  (told.fpdu),
+    .joins_i (told.joins),
+    .failed_i(tell_failed),
+    .next_i  (told_valid),
+    .record_i(told_record),
+    .rpt_valid_o,
+    .rpt_ready_i,
+    .rpt_o,
+    .idle_o  (report_idle)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {written_q, failed_q} <= '0;
-      owed_q <= '0;
+      {written_q, failed_q}      <= '0;
+      owed_q                     <= '0;
       {owed_more_q, owed_full_q} <= '0;
     end else begin
       written_q <= wr_written_i;
       if (written_q) failed_q <= failed && !write.last;
       // Counted a cycle late: the next command comes two cycles after one at the earliest, and its answer later still.
       owed_more_q <= write_push && head.last;
-      owed_q <= owed_q + OWED_W'(owed_more_q) - OWED_W'(owed_less);
+      owed_q      <= owed_q + OWED_W'(owed_more_q) - OWED_W'(owed_less);
       if (owed_more_q != owed_less) owed_full_q <= owed_more_q && owed_q == OWED_W'(TOLD - 1);
     end
   end
 
   // ---------------------------------------------------------------- raw copy: beats of the frame from the store
-  assign raw_start   = head_valid && head.raw && !raw_steps_q[0];
-  assign raw_take    = copying && raw_valid_q && wr_ready_i;
-  assign rd_req_o    = reading_q && room;
-  assign rd_pos_o    = pos_q;
-  assign raw_beats   = (head.bytes + 16'(LANES - 1)) / 16'(LANES);
+  assign raw_start = head_valid && head.raw && !raw_steps_q[0];
+  assign raw_take  = copying && raw_valid_q && wr_ready_i;
+  assign rd_req_o  = reading_q && room;
+  assign rd_pos_o  = pos_q;
+  assign raw_beats = (head.bytes + 16'(LANES - 1)) / 16'(LANES);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {placed_q, free_valid_o} <= '0;
-      state_q     <= Command;
-      reading_q   <= 1'b0;
-      pos_q       <= '0;
-      beats_q     <= '0;
-      left_q      <= '0;
+      state_q                  <= Command;
+      reading_q                <= 1'b0;
+      pos_q                    <= '0;
+      beats_q                  <= '0;
+      left_q                   <= '0;
     end else begin
       state_q      <= state_d;
       free_valid_o <= pop && head.kind == Close;
@@ -356,14 +454,26 @@ module rx_output
     end
   end
 
-  read_ahead #(.WIDTH(DATA_W)) u_ahead (
-    .clk_i, .rst_ni, .clear_i(1'b0), .room_o(room), .grant_i(rd_grant_i), .data_i(rd_data_i),
-    .valid_o(buffered), .take_i(buffered && raw_free), .data_o(read_beat), .idle_o(unused_idle)
+  read_ahead #(
+    .WIDTH(DATA_W)
+  ) u_ahead (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .room_o (room),
+    .grant_i(rd_grant_i),
+    .data_i (rd_data_i),
+    .valid_o(buffered),
+    .take_i (buffered && raw_free),
+    .data_o (read_beat),
+    .idle_o (unused_idle)
   );
 
   // Behind a beat stand dma_write's choice and rotation, so it comes from a register and not from the LUT RAM.
   assign raw_free = !raw_valid_q || raw_take;
-  always_ff @(posedge clk_i or negedge rst_ni) if (!rst_ni) raw_valid_q <= 1'b0; else if (raw_free) raw_valid_q <= buffered;
+  always_ff @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) raw_valid_q <= 1'b0;
+    else if (raw_free) raw_valid_q <= buffered;
   always_ff @(posedge clk_i) if (raw_free) raw_beat_q <= read_beat;
 
   // ---------------------------------------------------------------- data out
@@ -373,7 +483,7 @@ module rx_output
   assign wr_last_o     = copying ? raw_last_q : place_last_i;
   assign wr_count_o    = !copying ? place_count_i : (raw_last_q ? raw_count_q : COUNT_W'(LANES));
 
-  assign idle_o = !in_valid && !head_valid && !free_valid_o && !told_valid && report_idle && !write_valid;
+  assign idle_o        = !in_valid && !head_valid && !free_valid_o && !told_valid && report_idle && !write_valid;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cnt_inc_o <= '0;
@@ -393,15 +503,15 @@ module rx_output
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      write_expected: assert (wr_written_i -> write_valid);
-      fate_fits: assert (result -> fate_ready);
-      owed_full: assert (owed_full_q == (owed_q == OWED_W'(TOLD)));
-      owed_counted: assert (!(owed_more_q && write_push));
-      one_bit_each: assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
-      told_fits: assert (told_push -> told_ready);
-      record_there: assert (told_valid -> record_valid);
-      report_behind_places: assert (pop && head.kind != Report -> !placed_q || is_place);
-      place_ends_with_op: assert (state_q != Command -> head_valid && is_place == (state_q == Placing));
+      write_expected : assert (wr_written_i -> write_valid);
+      fate_fits : assert (result -> fate_ready);
+      owed_full : assert (owed_full_q == (owed_q == OWED_W'(TOLD)));
+      owed_counted : assert (!(owed_more_q && write_push));
+      one_bit_each : assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
+      told_fits : assert (told_push -> told_ready);
+      record_there : assert (told_valid -> record_valid);
+      report_behind_places : assert (pop && head.kind != Report -> !placed_q || is_place);
+      place_ends_with_op : assert (state_q != Command -> head_valid && is_place == (state_q == Placing));
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -13,39 +13,39 @@ module rx_parse
 #(
   parameter int unsigned DATA_W = 512
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  rx_cfg_t             cfg_i,
+  input logic    clk_i,
+  input logic    rst_ni,
+  input rx_cfg_t cfg_i,
 
-  input  logic [DATA_W-1:0]   mac_rx_tdata,
+  input  logic [  DATA_W-1:0] mac_rx_tdata,
   input  logic [DATA_W/8-1:0] mac_rx_tkeep,
   input  logic                mac_rx_tlast,
   input  logic                mac_rx_tvalid,
-  input  logic                mac_rx_tuser,    // with tlast: bad frame
+  input  logic                mac_rx_tuser,   // with tlast: bad frame
   output logic                mac_rx_tready,
 
-  output logic                beat_valid_o,
-  output logic                beat_last_o,
-  output logic [DATA_W-1:0]   beat_data_o,
-  output rx_drop_e            drop_o,          // the rest is valid with beat_last_o
-  output logic [15:0]         frame_len_o,     // stays at 65535 for longer ones
-  output rx_segment_t         segment_o,
+  output logic                     beat_valid_o,
+  output logic                     beat_last_o,
+  output logic        [DATA_W-1:0] beat_data_o,
+  output rx_drop_e                 drop_o,        // the rest is valid with beat_last_o
+  output logic        [      15:0] frame_len_o,   // stays at 65535 for longer ones
+  output rx_segment_t              segment_o,
 
-  output logic                idle_o
+  output logic idle_o
 );
 
   localparam int unsigned LANES = DATA_W / 8;
   localparam int unsigned COUNT_W = $clog2(LANES) + 1;
   localparam int unsigned WINDOW_BEATS = WINDOW_BYTES / LANES;
-  localparam int unsigned CHECK = 10;           // cycles from S2 to S12
+  localparam int unsigned CHECK = 10;  // cycles from S2 to S12
   localparam logic [15:0] POS_MAX = 16'(65536 - 2 * LANES);
 
   assign mac_rx_tready = 1'b1;
 
   // ---------------------------------------------------------------- S0: the beat as it came
-  logic              s0_valid_q, s0_last_q, s0_bad_q, s0_first_q;
+  logic s0_valid_q, s0_last_q, s0_bad_q, s0_first_q;
   logic [DATA_W-1:0] s0_data_q;
-  logic [LANES-1:0]  s0_keep_q;
+  logic [ LANES-1:0] s0_keep_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -68,17 +68,17 @@ module rx_parse
   always_comb begin
     s0_count = '0;
     for (int unsigned i = 0; i < LANES; i++) begin
-      if (s0_keep_q[i] && (i == LANES - 1 || !s0_keep_q[(i + 1) % LANES])) s0_count |= COUNT_W'(i + 1);
+      if (s0_keep_q[i] && (i == LANES - 1 || !s0_keep_q[(i+1)%LANES])) s0_count |= COUNT_W'(i + 1);
     end
     if (!s0_last_q) s0_count = COUNT_W'(LANES);
   end
 
   // ---------------------------------------------------------------- S1: the header window
-  logic                      s1_valid_q, s1_first_q, s1_last_q, s1_bad_q, s1_enabled_q;
-  logic [DATA_W-1:0]         s1_data_q;
-  logic [COUNT_W-1:0]        s1_count_q;
-  logic [15:0]               s1_pos_q, s1_pos_d;
-  logic [WINDOW_BEATS-1:0]   slot, slot_q;       // which part of the window the beat is, if any
+  logic s1_valid_q, s1_first_q, s1_last_q, s1_bad_q, s1_enabled_q;
+  logic [ DATA_W-1:0] s1_data_q;
+  logic [COUNT_W-1:0] s1_count_q;
+  logic [15:0] s1_pos_q, s1_pos_d;
+  logic [WINDOW_BEATS-1:0] slot, slot_q;  // which part of the window the beat is, if any
   logic [WINDOW_BYTES*8-1:0] window_q;
 
   always_comb begin
@@ -107,21 +107,27 @@ module rx_parse
       s1_pos_q   <= s1_pos_d;
       slot_q     <= slot << 1;
       for (int unsigned b = 0; b < WINDOW_BEATS; b++) begin
-        if (slot[b]) window_q[b*DATA_W +: DATA_W] <= s0_data_q;
+        if (slot[b]) window_q[b*DATA_W+:DATA_W] <= s0_data_q;
       end
     end
   end
 
   // ---------------------------------------------------------------- S2: layers, length, station
-  logic              s2_valid_q, s2_first_q, s2_last_q, s2_bad_q, s2_enabled_q, station_q, for_us_q;
+  logic s2_valid_q, s2_first_q, s2_last_q, s2_bad_q, s2_enabled_q, station_q, for_us_q;
   logic [DATA_W-1:0] s2_data_q;
-  logic [15:0]       s2_pos_q, s2_len_q, limit_q;
-  logic [16:0]       s2_len_sum;
-  logic [3:0]        data_offset1;
-  logic [319:0]      options1;
-  rx_layers_t        layers;
+  logic [15:0] s2_pos_q, s2_len_q, limit_q;
+  logic       [ 16:0] s2_len_sum;
+  logic       [  3:0] data_offset1;
+  logic       [319:0] options1;
+  rx_layers_t         layers;
 
-  rx_layers u_layers (.clk_i, .window_i(window_q), .plain_offset_o(data_offset1), .options_o(options1), .layers_o(layers));
+  rx_layers u_layers (
+    .clk_i,
+    .window_i      (window_q),
+    .plain_offset_o(data_offset1),
+    .options_o     (options1),
+    .layers_o      (layers)
+  );
 
   assign s2_len_sum = 17'(s1_count_q) + (s1_first_q ? 17'd0 : {1'b0, s2_len_q});
 
@@ -140,26 +146,25 @@ module rx_parse
     for_us_q     <= cfg_i.promisc || window_q[0];
     if (s1_valid_q) s2_len_q <= s2_len_sum[16] ? 16'hffff : s2_len_sum[15:0];
     // No longer than the MTU and a raw slot.
-    limit_q      <= cfg_i.raw_slot_log2 < 8'd16 && (cfg_i.mtu >> cfg_i.raw_slot_log2[3:0]) != '0 ?
-                    16'd1 << cfg_i.raw_slot_log2[3:0] : cfg_i.mtu;
+    limit_q <= cfg_i.raw_slot_log2 < 8'd16 && (cfg_i.mtu >> cfg_i.raw_slot_log2[3:0]) != '0 ? 16'd1 << cfg_i.raw_slot_log2[3:0] : cfg_i.mtu;
   end
 
   // ---------------------------------------------------------------- S2: what the fields alone decide
   typedef struct packed {
-    rx_drop_e    early;          // reasons before the IP checksum
+    rx_drop_e    early;      // reasons before the IP checksum
     logic        is_ip;
     logic        tcp_bad;
     logic [15:0] frame_len;
-    rx_segment_t segment;        // without the options
+    rx_segment_t segment;    // without the options
   } fields_t;
 
-  fields_t      fields2, fields11;
+  fields_t fields2, fields11;
   logic [159:0] tcp;
 
   assign tcp = layers.tcp_header;
 
   always_comb begin
-    fields2 = '0;
+    fields2       = '0;
     fields2.early = KEEP;
     if (!s2_enabled_q) fields2.early = DROP_DISABLED;
     else if (s2_bad_q) fields2.early = DROP_FCS;
@@ -169,57 +174,99 @@ module rx_parse
     else if (layers.is_ip && (s2_len_q < 16'd34 || layers.ip_bad || layers.ip_end > {1'b0, s2_len_q})) begin
       fields2.early = DROP_IP_HEADER;
     end
-    fields2.is_ip     = layers.is_ip;
-    fields2.tcp_bad   = layers.tcp_bad;
-    fields2.frame_len = s2_len_q;
+    fields2.is_ip                 = layers.is_ip;
+    fields2.tcp_bad               = layers.tcp_bad;
+    fields2.frame_len             = s2_len_q;
     // What goes to a group or to somebody else is of no flow.
     fields2.segment.replay        = 1'b0;
     fields2.segment.is_tcp        = layers.is_tcp && station_q;
     fields2.segment.unread        = layers.ip_options;
     fields2.segment.ecn           = {tcp[12*8], layers.ecn};
     fields2.segment.key           = {tcp[31:0], layers.addresses};
-    fields2.segment.seq           = be32(tcp[4*8 +: 32]);
-    fields2.segment.ack           = be32(tcp[8*8 +: 32]);
-    fields2.segment.tcp_flags     = tcp[13*8 +: 8];
-    fields2.segment.window        = be16(tcp[14*8 +: 16]);
+    fields2.segment.seq           = be32(tcp[4*8+:32]);
+    fields2.segment.ack           = be32(tcp[8*8+:32]);
+    fields2.segment.tcp_flags     = tcp[13*8+:8];
+    fields2.segment.window        = be16(tcp[14*8+:16]);
     fields2.segment.payload_start = layers.tcp_start[7:0] + 8'd20 + 8'(layers.options_len);
     fields2.segment.payload_len   = layers.tcp_len - 16'd20 - 16'(layers.options_len);
   end
 
   // ---------------------------------------------------------------- S3 to S11
-  logic           ip_ok10, tcp_ok10, ip_ok11_q, tcp_ok11_q;
-  logic           options_err11, ts_present11;
-  logic [63:0]    ts11;
-  logic [1:0]     sack_count11;
-  logic [191:0]   sack11;
-  logic [CHECK:1] valid_q, last_q;               // S3 to S12
+  logic ip_ok10, tcp_ok10, ip_ok11_q, tcp_ok11_q;
+  logic options_err11, ts_present11;
+  logic [ 63:0] ts11;
+  logic [  1:0] sack_count11;
+  logic [191:0] sack11;
+  logic [CHECK:1] valid_q, last_q;  // S3 to S12
 
-  rx_checksum #(.DATA_W(DATA_W)) u_ip_checksum (
-    .clk_i, .rst_ni, .valid_i(s2_valid_q), .first_i(s2_first_q), .data_i(s2_data_q), .pos_i(s2_pos_q),
-    .start_i(layers.ip_start), .stop_i({1'b0, layers.ip_sum_end}), .extra_i(32'd0), .ok_o(ip_ok10)
+  rx_checksum #(
+    .DATA_W(DATA_W)
+  ) u_ip_checksum (
+    .clk_i,
+    .rst_ni,
+    .valid_i(s2_valid_q),
+    .first_i(s2_first_q),
+    .data_i (s2_data_q),
+    .pos_i  (s2_pos_q),
+    .start_i(layers.ip_start),
+    .stop_i ({1'b0, layers.ip_sum_end}),
+    .extra_i(32'd0),
+    .ok_o   (ip_ok10)
   );
 
   // The pseudo-header (RFC 9293 §3.1): addresses, protocol, length.
   logic [31:0] pseudo;
   assign pseudo = ((32'(layers.addresses[15:0]) + 32'(layers.addresses[31:16])) +
                    (32'(layers.addresses[47:32]) + 32'(layers.addresses[63:48]))) +
-                  (32'(be16(layers.tcp_len)) + 32'h0000_0600);
+                  (32'(be16(
+      layers.tcp_len
+  )) + 32'h0000_0600);
 
-  rx_checksum #(.DATA_W(DATA_W)) u_tcp_checksum (
-    .clk_i, .rst_ni, .valid_i(s2_valid_q), .first_i(s2_first_q), .data_i(s2_data_q), .pos_i(s2_pos_q),
-    .start_i(layers.tcp_start), .stop_i(layers.ip_end), .extra_i(pseudo), .ok_o(tcp_ok10)
+  rx_checksum #(
+    .DATA_W(DATA_W)
+  ) u_tcp_checksum (
+    .clk_i,
+    .rst_ni,
+    .valid_i(s2_valid_q),
+    .first_i(s2_first_q),
+    .data_i (s2_data_q),
+    .pos_i  (s2_pos_q),
+    .start_i(layers.tcp_start),
+    .stop_i (layers.ip_end),
+    .extra_i(pseudo),
+    .ok_o   (tcp_ok10)
   );
 
   rx_tcp_options u_options (
-    .clk_i, .rst_ni, .valid_i(s1_valid_q && s1_last_q), .options_i(options1), .data_offset_i(data_offset1), .err_o(options_err11),
-    .ts_present_o(ts_present11), .ts_o(ts11), .sack_count_o(sack_count11), .sack_o(sack11)
+    .clk_i,
+    .rst_ni,
+    .valid_i      (s1_valid_q && s1_last_q),
+    .options_i    (options1),
+    .data_offset_i(data_offset1),
+    .err_o        (options_err11),
+    .ts_present_o (ts_present11),
+    .ts_o         (ts11),
+    .sack_count_o (sack_count11),
+    .sack_o       (sack11)
   );
 
-  rx_delay #(.WIDTH($bits(fields_t)), .CYCLES(CHECK - 1)) u_fields (
-    .clk_i, .rst_ni, .data_i(fields2), .data_o(fields11)
+  rx_delay #(
+    .WIDTH ($bits(fields_t)),
+    .CYCLES(CHECK - 1)
+  ) u_fields (
+    .clk_i,
+    .rst_ni,
+    .data_i(fields2),
+    .data_o(fields11)
   );
-  rx_delay #(.WIDTH(DATA_W), .CYCLES(CHECK)) u_data (
-    .clk_i, .rst_ni, .data_i(s2_data_q), .data_o(beat_data_o)
+  rx_delay #(
+    .WIDTH (DATA_W),
+    .CYCLES(CHECK)
+  ) u_data (
+    .clk_i,
+    .rst_ni,
+    .data_i(s2_data_q),
+    .data_o(beat_data_o)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -241,7 +288,7 @@ module rx_parse
   assign beat_last_o  = last_q[CHECK];
 
   // Behind IP options those of TCP are not read. Nor do they count where one of them has an impossible length: software reads up to there.
-  logic       unread, ts_present;
+  logic unread, ts_present;
   logic [1:0] sack_count;
   assign unread     = fields11.segment.unread || (fields11.segment.is_tcp && options_err11);
   assign ts_present = ts_present11 && !unread;
@@ -263,7 +310,7 @@ module rx_parse
     segment_d.ts_ecr     = ts_present ? be32(ts11[63:32]) : '0;
     segment_d.sack_count = sack_count;
     for (int unsigned i = 0; i < 6; i++) begin
-      segment_d.sack[i*32 +: 32] = (i / 2 < 32'(sack_count)) ? be32(sack11[i*32 +: 32]) : '0;
+      segment_d.sack[i*32+:32] = (i / 2 < 32'(sack_count)) ? be32(sack11[i*32+:32]) : '0;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -284,13 +331,14 @@ module rx_parse
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      keep_contiguous: assert (mac_rx_tvalid -> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep));
+      keep_contiguous : assert (mac_rx_tvalid -> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep));
     end
   end
   // verilator lint_on SYNCASYNCNET
 
   for (genvar i = 0; i < int'(LANES); i++) begin : gen_point
-    ends: cover property (@(posedge clk_i) rst_ni && mac_rx_tvalid && mac_rx_tlast && mac_rx_tkeep == '1 >> (int'(LANES) - 1 - i));
+    ends :
+    cover property (@(posedge clk_i) rst_ni && mac_rx_tvalid && mac_rx_tlast && mac_rx_tkeep == '1 >> (int'(LANES) - 1 - i));
   end
 `endif
 

@@ -8,51 +8,51 @@
 // whose last beat in has only lower lanes for the last one out *spills*. Output from a skid buffer: `pl_ready_i` goes no further.
 
 module rx_payload #(
-  parameter int unsigned DATA_W = 512,
-  localparam int unsigned LANES = DATA_W / 8,
+  parameter  int unsigned DATA_W  = 512,
+  localparam int unsigned LANES   = DATA_W / 8,
   localparam int unsigned COUNT_W = $clog2(LANES) + 1
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
-  input  logic               flush_i,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic flush_i,
 
-  input  logic               cmd_valid_i,
-  output logic               cmd_ready_o,
-  input  logic [15:0]        cmd_start_i,    // position of the frame in the store
-  input  logic [7:0]         cmd_offset_i,   // first payload byte
-  input  logic [15:0]        cmd_len_i,      // not 0
+  input  logic        cmd_valid_i,
+  output logic        cmd_ready_o,
+  input  logic [15:0] cmd_start_i,   // position of the frame in the store
+  input  logic [ 7:0] cmd_offset_i,  // first payload byte
+  input  logic [15:0] cmd_len_i,     // not 0
 
-  output logic               rd_req_o,
-  output logic [15:0]        rd_pos_o,
-  input  logic               rd_grant_i,
-  input  logic [DATA_W-1:0]  rd_data_i,
+  output logic              rd_req_o,
+  output logic [      15:0] rd_pos_o,
+  input  logic              rd_grant_i,
+  input  logic [DATA_W-1:0] rd_data_i,
 
   output logic               pl_valid_o,
   input  logic               pl_ready_i,
-  output logic [DATA_W-1:0]  pl_data_o,
+  output logic [ DATA_W-1:0] pl_data_o,
   output logic [COUNT_W-1:0] pl_count_o,
   output logic               pl_last_o,
 
-  output logic               idle_o
+  output logic idle_o
 );
 
   localparam int unsigned LANE_W = $clog2(LANES);
 
   // A packet to be cut out.
   typedef struct packed {
-    logic [LANE_W-1:0]  shift;     // lane of its first byte
-    logic               aligned;   // it is lane 0
-    logic [15:0]        left;      // beats out still to come
-    logic [COUNT_W-1:0] count;     // bytes of the last one
-    logic               last;      // the next one is the last
+    logic [LANE_W-1:0]  shift;    // lane of its first byte
+    logic               aligned;  // it is lane 0
+    logic [15:0]        left;     // beats out still to come
+    logic [COUNT_W-1:0] count;    // bytes of the last one
+    logic               last;     // the next one is the last
     logic               spill;
   } cut_t;
 
   // ---------------------------------------------------------------- commands
-  logic        cmd_valid_q, take, reading_q, next_valid_q, cut_valid_q;
+  logic cmd_valid_q, take, reading_q, next_valid_q, cut_valid_q;
   logic [15:0] cmd_start_q, cmd_len_q;
-  logic [7:0]  cmd_offset_q;
-  cut_t        next_d, next_q, cut_q;
+  logic [7:0] cmd_offset_q;
+  cut_t next_d, next_q, cut_q;
   logic [16:0] beats_in, beats_out;
 
   assign cmd_ready_o = !cmd_valid_q;
@@ -80,12 +80,12 @@ module rx_payload #(
     next_d.left    = beats_out[15:0];
     next_d.count   = {cmd_len_q[LANE_W-1:0] == '0, cmd_len_q[LANE_W-1:0]};
     next_d.last    = cmd_len_q <= 16'(LANES);
-    next_d.spill   = beats_in[0] != beats_out[0];     // it is one more at most
+    next_d.spill   = beats_in[0] != beats_out[0];  // it is one more at most
   end
 
   // ---------------------------------------------------------------- requests, as many as the buffer can take
-  logic              room, last_read, pending_last_q, in_valid, in_pop, in_last, ahead_idle;
-  logic [15:0]       pos_q, left_q;            // next beat to read, beats left
+  logic room, last_read, pending_last_q, in_valid, in_pop, in_last, ahead_idle;
+  logic [15:0] pos_q, left_q;  // next beat to read, beats left
   logic [DATA_W-1:0] in_data;
 
   assign rd_req_o  = reading_q && room;
@@ -112,14 +112,24 @@ module rx_payload #(
   end
   always_ff @(posedge clk_i) pending_last_q <= last_read;
 
-  read_ahead #(.WIDTH(1 + DATA_W)) u_ahead (
-    .clk_i, .rst_ni, .clear_i(flush_i), .room_o(room), .grant_i(rd_grant_i), .data_i({pending_last_q, rd_data_i}),
-    .valid_o(in_valid), .take_i(in_pop), .data_o({in_last, in_data}), .idle_o(ahead_idle)
+  read_ahead #(
+    .WIDTH(1 + DATA_W)
+  ) u_ahead (
+    .clk_i,
+    .rst_ni,
+    .clear_i(flush_i),
+    .room_o (room),
+    .grant_i(rd_grant_i),
+    .data_i ({pending_last_q, rd_data_i}),
+    .valid_o(in_valid),
+    .take_i (in_pop),
+    .data_o ({in_last, in_data}),
+    .idle_o (ahead_idle)
   );
 
   // ---------------------------------------------------------------- the bytes, to lane 0
-  logic                prev_valid_q, prev_last_q, alone, fire, finish, swallow, load, out_ready;
-  logic [DATA_W-1:0]   prev_q;
+  logic prev_valid_q, prev_last_q, alone, fire, finish, swallow, load, out_ready;
+  logic [  DATA_W-1:0] prev_q;
   logic [2*DATA_W-1:0] pair;
 
   // Nothing of the next beat is wanted.
@@ -163,10 +173,18 @@ module rx_payload #(
     end
   end
 
-  stream_pair #(.WIDTH(DATA_W + COUNT_W + 1)) u_out (
-    .clk_i, .rst_ni, .clear_i(flush_i), .in_valid_i(fire), .in_ready_o(out_ready),
-    .in_data_i({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
-    .out_valid_o(pl_valid_o), .out_ready_i(pl_ready_i), .out_data_o({pl_data_o, pl_count_o, pl_last_o})
+  stream_pair #(
+    .WIDTH(DATA_W + COUNT_W + 1)
+  ) u_out (
+    .clk_i,
+    .rst_ni,
+    .clear_i    (flush_i),
+    .in_valid_i (fire),
+    .in_ready_o (out_ready),
+    .in_data_i  ({pair[DATA_W-1:0], cut_q.last ? cut_q.count : COUNT_W'(LANES), cut_q.last}),
+    .out_valid_o(pl_valid_o),
+    .out_ready_i(pl_ready_i),
+    .out_data_o ({pl_data_o, pl_count_o, pl_last_o})
   );
 
   assign idle_o = !cmd_valid_q && !reading_q && ahead_idle && !prev_valid_q && !pl_valid_o;
@@ -178,9 +196,9 @@ module rx_payload #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      not_empty: assert (take -> cmd_len_q != '0);
-      one_packet: assert (prev_valid_q -> cut_valid_q);
-      ends_agree: assert (fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
+      not_empty : assert (take -> cmd_len_q != '0);
+      one_packet : assert (prev_valid_q -> cut_valid_q);
+      ends_agree : assert (fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -7,59 +7,80 @@ module rx_raw_room
   import rx_front_pkg::rx_position_t;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned WALKS = 8,
-  parameter int unsigned PORTS = 1,
-  parameter int unsigned SHARE_LEAST = 8,
-  localparam int unsigned COUNT_W = $clog2(WALKS + 1)
+  parameter  int unsigned WALKS       = 8,
+  parameter  int unsigned PORTS       = 1,
+  parameter  int unsigned SHARE_LEAST = 8,
+  localparam int unsigned COUNT_W     = $clog2(WALKS + 1)
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+  input logic                       clk_i,
+  input logic                       rst_ni,
   // verilator lint_off UNUSEDSIGNAL
-  input  rx_cfg_t                cfg_i,
+  input rx_cfg_t                    cfg_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic [PORTS-1:0]       closed_i,       // level: a port takes nothing more
-  input  logic [COUNT_W-1:0]     walks_i,        // segments in the walk
-  input  logic                   start_i,        // there will be one more,
-  input  logic                   needless_i,     // which never needs a slot
-  input  logic                   port_i,         // of what is decided
-  input  logic                   take_i,         // a slot is taken
-  input  logic                   take_port_i,    // of this port
-  input  logic [15:0]            mark_i,
-  input  logic [10:0]            taken_i,
+  input logic         [  PORTS-1:0] closed_i,     // level: a port takes nothing more
+  input logic         [COUNT_W-1:0] walks_i,      // segments in the walk
+  input logic                       start_i,      // there will be one more,
+  input logic                       needless_i,   // which never needs a slot
+  input logic                       port_i,       // of what is decided
+  input logic                       take_i,       // a slot is taken
+  input logic                       take_port_i,  // of this port
+  input logic         [       15:0] mark_i,
+  input logic         [       10:0] taken_i,
   // verilator lint_off UNUSEDSIGNAL
-  input  logic                   used_i,         // it is decided: for the assertions
-  input  rx_position_t           position_i,     // where its flow stands then
+  input logic                       used_i,       // it is decided: for the assertions
+  input rx_position_t               position_i,   // where its flow stands then
   // verilator lint_on UNUSEDSIGNAL
 
   output logic                   settled_o,
-  output logic                   fresh_o,        // the flow has taken none of this generation
-  output logic                   spent_o,        // it has taken its share
-  output logic                   room_o,         // as of rx_raw_slots, for port_i
+  output logic                   fresh_o,       // the flow has taken none of this generation
+  output logic                   spent_o,       // it has taken its share
+  output logic                   room_o,        // as of rx_raw_slots, for port_i
   output logic                   room_any_o,
   output logic                   room_walk_o,
-  output logic                   room_plain_o,   // of the first port, whose frames of no flow are
-  output logic [15:0]            slot_o,         // of take_port_i
-  output logic [15:0]            plain_slot_o,
-  output logic [15:0]            behind_o,
+  output logic                   room_plain_o,  // of the first port, whose frames of no flow are
+  output logic [     15:0]       slot_o,        // of take_port_i
+  output logic [     15:0]       plain_slot_o,
+  output logic [     15:0]       behind_o,
   output logic [PORTS-1:0][15:0] tail_o,
-  output logic [PORTS-1:0]       given_up_o,     // as of rx_raw_slots, of each port
+  output logic [PORTS-1:0]       given_up_o,    // as of rx_raw_slots, of each port
   output logic [PORTS-1:0][15:0] raw_taken_o
 );
 
-  logic [PORTS-1:0]       settled, room, room_any, room_walk, room_plain;
+  logic [PORTS-1:0] settled, room, room_any, room_walk, room_plain;
   logic [PORTS-1:0][15:0] slot, behind, begins;
   logic [PORTS-1:0][10:0] share;
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    rx_raw_slots #(.WALKS(WALKS), .SHARE_LEAST(SHARE_LEAST)) u_slots (
-      .clk_i, .rst_ni, .cfg_i(cfg_i.raw[p]), .reserve_i(p == 0 ? cfg_i.raw_reserve : '0), .closed_i(closed_i[p]), .walks_i, .start_i,
-      .own_i(port_i == 1'(p)), .needless_i, .take_i(take_i && take_port_i == 1'(p)), .settled_o(settled[p]), .begin_o(begins[p]),
-      .share_o(share[p]), .slot_o(slot[p]), .tail_o(tail_o[p]), .behind_o(behind[p]), .room_o(room[p]), .room_any_o(room_any[p]),
-      .room_walk_o(room_walk[p]), .room_plain_o(room_plain[p]), .given_up_o(given_up_o[p]), .taken_o(raw_taken_o[p])
+    rx_raw_slots #(
+      .WALKS      (WALKS),
+      .SHARE_LEAST(SHARE_LEAST)
+    ) u_slots (
+      .clk_i,
+      .rst_ni,
+      .cfg_i       (cfg_i.raw[p]),
+      .reserve_i   (p == 0 ? cfg_i.raw_reserve : '0),
+      .closed_i    (closed_i[p]),
+      .walks_i,
+      .start_i,
+      .own_i       (port_i == 1'(p)),
+      .needless_i,
+      .take_i      (take_i && take_port_i == 1'(p)),
+      .settled_o   (settled[p]),
+      .begin_o     (begins[p]),
+      .share_o     (share[p]),
+      .slot_o      (slot[p]),
+      .tail_o      (tail_o[p]),
+      .behind_o    (behind[p]),
+      .room_o      (room[p]),
+      .room_any_o  (room_any[p]),
+      .room_walk_o (room_walk[p]),
+      .room_plain_o(room_plain[p]),
+      .given_up_o  (given_up_o[p]),
+      .taken_o     (raw_taken_o[p])
     );
   end
 
-  logic of_port, of_take;              // as an index
+  logic of_port, of_take;  // as an index
   assign of_port      = PORTS != 1 && port_i;
   assign of_take      = PORTS != 1 && take_port_i;
   assign settled_o    = &settled;
@@ -72,7 +93,7 @@ module rx_raw_room
   assign behind_o     = behind[of_take];
 
   // The mark is in begin + 1 .. tail, modulo 2^16, and so many are before it.
-  logic        after_begin_q, in_tail_q, wraps_q, fresh;
+  logic after_begin_q, in_tail_q, wraps_q, fresh;
   logic [10:0] taken_q;
   assign fresh = !(wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q);
   always_ff @(posedge clk_i) begin
@@ -94,7 +115,7 @@ module rx_raw_room
   assign fresh_now = position_i.mark - begins[of_port] - 16'd1 >= tail_o[of_port] - begins[of_port];
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      credit_told: assert (used_i -> fresh_o == fresh_now && spent_o == (!fresh_now && position_i.taken >= share[of_port]));
+      credit_told : assert (used_i -> fresh_o == fresh_now && spent_o == (!fresh_now && position_i.taken >= share[of_port]));
     end
   end
   // verilator lint_on SYNCASYNCNET

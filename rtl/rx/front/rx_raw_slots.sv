@@ -23,62 +23,62 @@ module rx_raw_slots
   import weft_card_pkg::RAW_SHARE_PART;
   import weft_int_pkg::raw_cfg_t;
 #(
-  parameter int unsigned WALKS = 8,
-  parameter int unsigned SHARE_LEAST = RAW_SHARE_LEAST,
-  localparam int unsigned LATENCY = 3,
-  localparam int unsigned COUNT_W = $clog2(WALKS + 1)
+  parameter  int unsigned WALKS       = 8,
+  parameter  int unsigned SHARE_LEAST = RAW_SHARE_LEAST,
+  localparam int unsigned LATENCY     = 3,
+  localparam int unsigned COUNT_W     = $clog2(WALKS + 1)
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
   // verilator lint_off UNUSEDSIGNAL
-  input  raw_cfg_t           cfg_i,
+  input  raw_cfg_t               cfg_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic [31:0]        reserve_i,
-  input  logic               closed_i,       // level: nobody gets one, nor is set one aside
-  input  logic [COUNT_W-1:0] walks_i,        // segments in the walk
-  input  logic               start_i,        // there will be one more
-  input  logic               own_i,          // of this port: for the assertions
-  input  logic               needless_i,     // it never needs a slot: as it was a cycle ago
-  input  logic               take_i,         // slot_o is taken
-  output logic               settled_o,
-  output logic [15:0]        begin_o,        // the first slot of this generation
-  output logic [10:0]        share_o,        // slots that a flow may take of it
-  output logic [15:0]        slot_o,
-  output logic [15:0]        tail_o,         // its number since the ring was set up,
-  output logic [15:0]        behind_o,       // and that of the next one
-  output logic               given_up_o,
-  output logic [15:0]        taken_o,
-  output logic               room_o,         // for a segment of a flow that is not walked: beside the eighth
-  output logic               room_any_o,     // there is one
-  output logic               room_walk_o,    // for one more in the walk
-  output logic               room_plain_o    // for a frame of no flow
+  input  logic     [       31:0] reserve_i,
+  input  logic                   closed_i,     // level: nobody gets one, nor is set one aside
+  input  logic     [COUNT_W-1:0] walks_i,      // segments in the walk
+  input  logic                   start_i,      // there will be one more
+  input  logic                   own_i,        // of this port: for the assertions
+  input  logic                   needless_i,   // it never needs a slot: as it was a cycle ago
+  input  logic                   take_i,       // slot_o is taken
+  output logic                   settled_o,
+  output logic     [       15:0] begin_o,      // the first slot of this generation
+  output logic     [       10:0] share_o,      // slots that a flow may take of it
+  output logic     [       15:0] slot_o,
+  output logic     [       15:0] tail_o,       // its number since the ring was set up,
+  output logic     [       15:0] behind_o,     // and that of the next one
+  output logic                   given_up_o,
+  output logic     [       15:0] taken_o,
+  output logic                   room_o,       // for a segment of a flow that is not walked: beside the eighth
+  output logic                   room_any_o,   // there is one
+  output logic                   room_walk_o,  // for one more in the walk
+  output logic                   room_plain_o  // for a frame of no flow
 );
 
-  logic [15:0]        behind_q, begin_q, given_q;       // given: slots of this generation that came back, by the last cycle but one
-  logic [10:0]        share_q;
-  logic [31:0]        share_rest;                       // of this ring, less one
-  logic               ends, ends_q, begun_q;            // this generation ends in the next cycle, in this one; a new one has just begun
-  logic [31:0]        tail_q, used_q, plain_used_q, slot_mask_q;
-  logic [32:0]        with_walks_q, with_reserve_q, with_eighth_q;
+  logic [15:0] behind_q, begin_q, given_q;  // given: slots of this generation that came back, by the last cycle but one
+  logic [10:0] share_q;
+  logic [31:0] share_rest;  // of this ring, less one
+  logic ends, ends_q, begun_q;  // this generation ends in the next cycle, in this one; a new one has just begun
+  logic [31:0] tail_q, used_q, plain_used_q, slot_mask_q;
+  logic [32:0] with_walks_q, with_reserve_q, with_eighth_q;
   logic [COUNT_W-1:0] walks_q;
-  logic [LATENCY-2:0] recent_q;        // of the cycles before this one
+  logic [LATENCY-2:0] recent_q;  // of the cycles before this one
   logic               recent;
 
-  assign slot_o    = tail_q[15:0] & slot_mask_q[15:0];
-  assign tail_o    = tail_q[15:0];
-  assign behind_o  = behind_q;
-  assign begin_o   = begin_q;
-  assign share_o   = share_q;
-  assign recent    = start_i || take_i || ends_q || cfg_i.reset;
+  assign slot_o     = tail_q[15:0] & slot_mask_q[15:0];
+  assign tail_o     = tail_q[15:0];
+  assign behind_o   = behind_q;
+  assign begin_o    = begin_q;
+  assign share_o    = share_q;
+  assign recent     = start_i || take_i || ends_q || cfg_i.reset;
   assign share_rest = slot_mask_q / RAW_SHARE_PART;
-  assign ends      = !ends_q && !begun_q && !given_q[15] && given_q != '0;
+  assign ends       = !ends_q && !begun_q && !given_q[15] && given_q != '0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      tail_q    <= '0;
-      behind_q  <= 16'd1;
-      recent_q  <= '1;
-      settled_o <= 1'b0;
+      tail_q     <= '0;
+      behind_q   <= 16'd1;
+      recent_q   <= '1;
+      settled_o  <= 1'b0;
       given_up_o <= 1'b0;
     end else begin
       if (cfg_i.reset) begin
@@ -89,8 +89,8 @@ module rx_raw_slots
         behind_q <= behind_q + 16'd1;
       end
       given_up_o <= cfg_i.reset;
-      recent_q  <= {recent_q[LATENCY-3:0], recent};
-      settled_o <= recent_q == '0 && !ends && !ends_q && !cfg_i.reset;
+      recent_q   <= {recent_q[LATENCY-3:0], recent};
+      settled_o  <= recent_q == '0 && !ends && !ends_q && !cfg_i.reset;
     end
   end
 
@@ -138,11 +138,11 @@ module rx_raw_slots
   assign slots = 32'd1 << cfg_i.count_log2[4:0];
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      room_is_there: assert (take_i -> used < slots || cfg_i.reset);
-      behind_told: assert (behind_q == tail_q[15:0] + 16'd1);
-      not_at_once: assert (start_i -> !recent_q[0]);
-      settled_generation: assert (settled_o -> !ends_q && !begun_q);
-      walk_has_slot: assert (start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset);
+      room_is_there : assert (take_i -> used < slots || cfg_i.reset);
+      behind_told : assert (behind_q == tail_q[15:0] + 16'd1);
+      not_at_once : assert (start_i -> !recent_q[0]);
+      settled_generation : assert (settled_o -> !ends_q && !begun_q);
+      walk_has_slot : assert (start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -10,49 +10,54 @@ module rx_replay
   import rx_front_pkg::*;
   import weft_int_pkg::replay_t;
 #(
-  parameter int unsigned DATA_W = 512,
+  parameter  int unsigned DATA_W  = 512,
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic                valid_i,         // from transmit
-  output logic                ready_o,
-  input  logic [DATA_W-1:0]   data_i,
-  input  logic [DATA_W/8-1:0] keep_i,
-  input  logic                last_i,
+  input  logic                   valid_i,  // from transmit
+  output logic                   ready_o,
+  input  logic    [  DATA_W-1:0] data_i,
+  input  logic    [DATA_W/8-1:0] keep_i,
+  input  logic                   last_i,
   // verilator lint_off UNUSEDSIGNAL
-  input  replay_t             about_i,         // what of it is not here goes from transmit to rx_dispatch
+  input  replay_t                about_i,  // what of it is not here goes from transmit to rx_dispatch
   // verilator lint_on UNUSEDSIGNAL
 
-  output logic                place_valid_o,   // to the store's queue, once for each
-  input  logic                place_ready_i,
-  output rx_segment_t         segment_o,
+  output logic        place_valid_o,  // to the store's queue, once for each
+  input  logic        place_ready_i,
+  output rx_segment_t segment_o,
 
-  input  logic                start_i,         // pulses: it is started, it is refused
-  input  logic                flush_i,
+  input logic start_i,  // pulses: it is started, it is refused
+  input logic flush_i,
 
   // Payload of frames, and what the walk gets.
-  input  logic                pl_valid_i,
-  output logic                pl_ready_o,
-  input  logic [DATA_W-1:0]   pl_data_i,
-  input  logic [COUNT_W-1:0]  pl_count_i,
-  input  logic                pl_last_i,
-  output logic                walk_valid_o,
-  input  logic                walk_ready_i,
-  output logic [DATA_W-1:0]   walk_data_o,
-  output logic [COUNT_W-1:0]  walk_count_o,
-  output logic                walk_last_o,
+  input  logic               pl_valid_i,
+  output logic               pl_ready_o,
+  input  logic [ DATA_W-1:0] pl_data_i,
+  input  logic [COUNT_W-1:0] pl_count_i,
+  input  logic               pl_last_i,
+  output logic               walk_valid_o,
+  input  logic               walk_ready_i,
+  output logic [ DATA_W-1:0] walk_data_o,
+  output logic [COUNT_W-1:0] walk_count_o,
+  output logic               walk_last_o,
 
-  output logic                stall_o,
-  output logic                idle_o
+  output logic stall_o,
+  output logic idle_o
 );
 
   // Offer: its place is asked for. Wait: it is decided. Pass: to the walk. Drain: it was refused.
-  typedef enum logic [1:0] {Offer, Wait, Pass, Drain} state_e;
+  typedef enum logic [1:0] {
+    Offer,
+    Wait,
+    Pass,
+    Drain
+  } state_e;
 
-  state_e             state_q, state_d;
-  logic               pass, taken;
+  state_e state_q, state_d;
+  logic pass, taken;
   logic [COUNT_W-1:0] count;
 
   assign pass          = state_q == Pass;
@@ -63,12 +68,11 @@ module rx_replay
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      Offer:   if (place_valid_o && place_ready_i) state_d = Wait;
-      Wait:    if (flush_i) state_d = Drain;
-               else if (start_i) state_d = Pass;
-      Pass,
-      Drain:   if (taken && last_i) state_d = Offer;
-      default: state_d = Offer;
+      Offer:       if (place_valid_o && place_ready_i) state_d = Wait;
+      Wait:        if (flush_i) state_d = Drain;
+ else if (start_i) state_d = Pass;
+      Pass, Drain: if (taken && last_i) state_d = Offer;
+      default:     state_d = Offer;
     endcase
   end
 
@@ -90,7 +94,7 @@ module rx_replay
   always_comb begin
     count = '0;
     for (int unsigned i = 0; i < DATA_W / 8; i++) begin
-      if (keep_i[i] && (i == DATA_W / 8 - 1 || !keep_i[(i + 1) % (DATA_W / 8)])) count |= COUNT_W'(i + 1);
+      if (keep_i[i] && (i == DATA_W / 8 - 1 || !keep_i[(i+1)%(DATA_W/8)])) count |= COUNT_W'(i + 1);
     end
   end
 
@@ -106,18 +110,18 @@ module rx_replay
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
-      .WIDTH(DATA_W + 1)
+    .WIDTH(DATA_W + 1)
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(valid_i),
-      .ready_i(ready_o),
-      .data_i({last_i, data_i})
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(valid_i),
+    .ready_i(ready_o),
+    .data_i ({last_i, data_i})
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      decided_once: assert (flush_i || start_i -> state_q == Wait && !(flush_i && start_i));
+      decided_once : assert (flush_i || start_i -> state_q == Wait && !(flush_i && start_i));
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -11,46 +11,46 @@
 module rx_report
   import weft_card_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic         valid_i,     // the next report may go out
+  input  logic         valid_i,   // the next report may go out
   output logic         ready_o,
-  input  logic         fpdu_i,      // of an FPDU; else of a segment or a frame
-  input  logic         joins_i,     // of an FPDU that was placed and is its segment's first; of a segment without raw frame and SACK blocks
-  input  logic         failed_i,    // a write that it speaks of has
-  input  logic         next_i,      // there is a next one, `fpdu_i` and `joins_i` are of it; it may have to wait
+  input  logic         fpdu_i,    // of an FPDU; else of a segment or a frame
+  input  logic         joins_i,   // of an FPDU that was placed and is its segment's first; of a segment without raw frame and SACK blocks
+  input  logic         failed_i,  // a write that it speaks of has
+  input  logic         next_i,    // there is a next one, `fpdu_i` and `joins_i` are of it; it may have to wait
   input  logic [511:0] record_i,
 
   output logic         rpt_valid_o,
   input  logic         rpt_ready_i,
   output logic [511:0] rpt_o,
 
-  output logic         idle_o
+  output logic idle_o
 );
 
   // verilator lint_off UNUSEDSIGNAL
-  fpdu_report_t    fpdu, held;
+  fpdu_report_t fpdu, held;
   // verilator lint_on UNUSEDSIGNAL
-  segment_report_t segment;          // a frame report has its status there, too
+  segment_report_t segment;  // a frame report has its status there, too
   placed_report_t  placed;
-  logic            hold_q, merge, take, leave, held_next;    // hold_q: the younger one inside, or the only one, is held
-  logic            head_q;                                   // the place of the older one
-  logic [1:0]      used_q, used;
+  logic hold_q, merge, take, leave, held_next;  // hold_q: the younger one inside, or the only one, is held
+  logic head_q;  // the place of the older one
+  logic [1:0] used_q, used;
   logic [1:0][511:0] place_q;
 
-  assign merge     = hold_q && joins_i && !fpdu_i;
-  assign ready_o   = used_q != 2'b11;
-  assign take      = valid_i && ready_o;
-  assign leave     = rpt_valid_o && rpt_ready_i;
-  assign rpt_o     = place_q[head_q];
-  assign held      = fpdu_report_t'(rpt_o);
+  assign merge   = hold_q && joins_i && !fpdu_i;
+  assign ready_o = used_q != 2'b11;
+  assign take    = valid_i && ready_o;
+  assign leave   = rpt_valid_o && rpt_ready_i;
+  assign rpt_o   = place_q[head_q];
+  assign held    = fpdu_report_t'(rpt_o);
 
   always_comb begin
     fpdu    = fpdu_report_t'(record_i);
     segment = segment_report_t'(record_i);
     if (failed_i) begin
-      fpdu.verdict = FPDU_VERDICT_PLACE_FAILED;
+      fpdu.verdict                                  = FPDU_VERDICT_PLACE_FAILED;
       segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
     end
     // The FPDU's in the place of raw slot and SACK blocks.
@@ -77,7 +77,7 @@ module rx_report
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {rpt_valid_o, hold_q, head_q} <= '0;
-      used_q <= '0;
+      used_q                        <= '0;
     end else begin
       used_q      <= used;
       hold_q      <= held_next;
@@ -96,22 +96,23 @@ module rx_report
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
-      .WIDTH($bits(rpt_o))
+    .WIDTH($bits(rpt_o))
   ) u_rules (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .valid_i(rpt_valid_o),
-      .ready_i(rpt_ready_i),
-      .data_i(rpt_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(rpt_valid_o),
+    .ready_i(rpt_ready_i),
+    .data_i (rpt_o)
   );
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      held_inside: assert (hold_q -> used_q != '0);
-      offered: assert (rpt_valid_o == (used_q == 2'b11 || (used_q != '0 && !hold_q)));
-      head_inside: assert (used_q == '0 || used_q[head_q]);
-      next_of_all: assert (valid_i -> next_i);
-      of_one_segment: assert (take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
+      held_inside : assert (hold_q -> used_q != '0);
+      offered : assert (rpt_valid_o == (used_q == 2'b11 || (used_q != '0 && !hold_q)));
+      head_inside : assert (used_q == '0 || used_q[head_q]);
+      next_of_all : assert (valid_i -> next_i);
+      of_one_segment :
+      assert (take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
                               segment.done_len == segment.payload_len && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] &&
                               segment.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE);
     end

@@ -10,15 +10,15 @@
 module rx_stand
   import rx_front_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic        packet_valid_i,
-  output logic        packet_ready_o,
-  input  rx_packet_t  packet_i,
-  input  logic        payload_ready_i,    // its payload may be asked for
-  output logic        payload_ask_o,
-  input  logic        payload_flush_i,    // takes with it what was asked for the packet behind
+  input  logic       packet_valid_i,
+  output logic       packet_ready_o,
+  input  rx_packet_t packet_i,
+  input  logic       payload_ready_i,  // its payload may be asked for
+  output logic       payload_ask_o,
+  input  logic       payload_flush_i,  // takes with it what was asked for the packet behind
 
   input  logic        lookup_busy_i,
   output logic        lookup_valid_o,
@@ -33,27 +33,40 @@ module rx_stand
   output logic        fetch_valid_o,
   output logic [15:0] fetch_flow_o,
 
-  input  logic        may_load_i,         // the packet behind may take its place: a replay waits for what is before it
-  input  logic        weigh_again_i,      // of a known one: it was weighed against an older position
-  input  logic        pop_i,              // it is decided
+  input logic may_load_i,     // the packet behind may take its place: a replay waits for what is before it
+  input logic weigh_again_i,  // of a known one: it was weighed against an older position
+  input logic pop_i,          // it is decided
 
-  output rx_packet_t  packet_o,
-  output logic [15:0] flow_o,
-  output logic        known_o,            // it is of this flow
-  output logic        vacant_o,           // nothing stands here
-  output logic        found_o,            // flow_o is lookup_flow_i of the cycle before
-  output logic        latch_o,            // row and position are here
-  output logic        weigh_o,
-  output logic        ready_o             // it may be decided
+  output rx_packet_t        packet_o,
+  output logic       [15:0] flow_o,
+  output logic              known_o,   // it is of this flow
+  output logic              vacant_o,  // nothing stands here
+  output logic              found_o,   // flow_o is lookup_flow_i of the cycle before
+  output logic              latch_o,   // row and position are here
+  output logic              weigh_o,
+  output logic              ready_o    // it may be decided
 );
 
-  typedef enum logic [2:0] {Empty, Look, Looking, Fetch, Latch, Weigh, Judge, Ready} phase_e;
-  typedef enum logic [1:0] {Seek, Seeking, Sought} seek_e;
+  typedef enum logic [2:0] {
+    Empty,
+    Look,
+    Looking,
+    Fetch,
+    Latch,
+    Weigh,
+    Judge,
+    Ready
+  } phase_e;
+  typedef enum logic [1:0] {
+    Seek,
+    Seeking,
+    Sought
+  } seek_e;
 
-  phase_e      phase_q, phase_d;
-  seek_e       seek_q;
-  logic        again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, turns_ready, stays_ready;
-  logic        popped_q, ready_q, payload_set_q;
+  phase_e phase_q, phase_d;
+  seek_e seek_q;
+  logic again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, turns_ready, stays_ready;
+  logic popped_q, ready_q, payload_set_q;
   logic [15:0] flow_d;
 
   // ---------------------------------------------------------------- the packet behind: flow
@@ -84,9 +97,9 @@ module rx_stand
   assign payload_ask_o  = packet_valid_i && packet_i.payload && !payload_set_q;
 
   // A table was written, or an end has changed the position.
-  assign look_again  = packet_o.segment.is_tcp && lookup_changed_i;
-  assign fetch_again = known_o && state_changed_i;
-  assign weigh_again = known_o && weigh_again_i;
+  assign look_again     = packet_o.segment.is_tcp && lookup_changed_i;
+  assign fetch_again    = known_o && state_changed_i;
+  assign weigh_again    = known_o && weigh_again_i;
 
   // But for a pop.
   always_comb begin
@@ -118,8 +131,8 @@ module rx_stand
       payload_set_q <= 1'b0;
     end else begin
       phase_q  <= pop_i ? Empty : phase_d;
-      vacant_o <= pop_i || (vacant_o && !load);    // phase_q == Empty
-      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);     // phase_q == Ready, or it was until a pop
+      vacant_o <= pop_i || (vacant_o && !load);  // phase_q == Empty
+      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);  // phase_q == Ready, or it was until a pop
       popped_q <= pop_i;
       if (vacant_o) known_o <= load_known;
       else if (phase_q == Look) known_o <= 1'b0;
@@ -142,8 +155,8 @@ module rx_stand
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      vacant_told: assert (vacant_o == (phase_q == Empty) && ready_o == (phase_q == Ready));
-      stood: assert (pop_i -> ready_o);
+      vacant_told : assert (vacant_o == (phase_q == Empty) && ready_o == (phase_q == Ready));
+      stood : assert (pop_i -> ready_o);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -12,40 +12,40 @@ module rx_store
   import weft_int_pkg::NO_FLOW;
   import weft_int_pkg::trace_event_t;
 #(
-  parameter int unsigned DATA_W = 512,
+  parameter int unsigned DATA_W      = 512,
   parameter int unsigned STORE_BYTES = 65536,
-  parameter int unsigned MAX_FRAMES = 128
+  parameter int unsigned MAX_FRAMES  = 128
 ) (
-  input  logic                          clk_i,
-  input  logic                          rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic                          beat_valid_i,
-  input  logic                          beat_last_i,
-  input  logic [DATA_W-1:0]             beat_data_i,
-  input  rx_drop_e                      drop_i,
-  input  logic [15:0]                   frame_len_i,
-  input  rx_segment_t                   segment_i,
-  input  logic [23:0]                   clock_i,          // in units of 8 cycles
+  input logic                     beat_valid_i,
+  input logic                     beat_last_i,
+  input logic        [DATA_W-1:0] beat_data_i,
+  input rx_drop_e                 drop_i,
+  input logic        [      15:0] frame_len_i,
+  input rx_segment_t              segment_i,
+  input logic        [      23:0] clock_i,       // in units of 8 cycles
 
-  input  logic                          replay_valid_i,   // a replay, which has nothing in here but its place among the frames
-  output logic                          replay_ready_o,
-  input  rx_segment_t                   replay_i,
+  input  logic        replay_valid_i,  // a replay, which has nothing in here but its place among the frames
+  output logic        replay_ready_o,
+  input  rx_segment_t replay_i,
 
-  output logic                          packet_valid_o,
-  input  logic                          packet_ready_i,
-  output rx_packet_t                    packet_o,
+  output logic       packet_valid_o,
+  input  logic       packet_ready_i,
+  output rx_packet_t packet_o,
 
-  input  logic [1:0]                    rd_req_i,
-  input  logic [1:0][15:0]              rd_pos_i,
-  output logic [1:0]                    rd_grant_o,
-  output logic [1:0][DATA_W-1:0]        rd_data_o,
+  input  logic [1:0]             rd_req_i,
+  input  logic [1:0][      15:0] rd_pos_i,
+  output logic [1:0]             rd_grant_o,
+  output logic [1:0][DATA_W-1:0] rd_data_o,
 
-  input  logic                          free_valid_i,
-  input  logic [15:0]                   free_stop_i,
+  input logic        free_valid_i,
+  input logic [15:0] free_stop_i,
 
-  output logic                          idle_o,
-  output trace_event_t                  trace_o,      // a frame is in, or dropped
-  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  output logic                                  idle_o,
+  output trace_event_t                          trace_o,   // a frame is in, or dropped
+  output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
   localparam int unsigned DEPTH = STORE_BYTES / (DATA_W / 8);
@@ -53,22 +53,22 @@ module rx_store
   localparam int unsigned POS_W = ADDR_W + 1;
 
   logic [POS_W-1:0] wr_q, start_q, free_q, wr_next;
-  logic [POS_W-1:0] end_q, end_before_q;         // where the ring is full, and the place before
-  logic             full_q;
-  logic             lost_q;                      // a beat of the present frame found no room
-  logic             queue_ready, write, ends, keep, push;   // push: a frame's place in the queue, or a replay's
-  rx_drop_e         drop;
-  rx_packet_t       packet_d, head;
+  logic [POS_W-1:0] end_q, end_before_q;  // where the ring is full, and the place before
+  logic full_q;
+  logic lost_q;  // a beat of the present frame found no room
+  logic queue_ready, write, ends, keep, push;  // push: a frame's place in the queue, or a replay's
+  rx_drop_e drop;
+  rx_packet_t packet_d, head;
 
   logic [$clog2(MAX_FRAMES+1)-1:0] unused_count;
 
   assign write   = beat_valid_i && !full_q && !lost_q;
   assign wr_next = wr_q + 1'b1;
 
-  assign drop = drop_i == KEEP && (full_q || lost_q || !queue_ready) ? DROP_BUFFER_FULL : drop_i;
-  assign ends = beat_valid_i && beat_last_i;
+  assign drop    = drop_i == KEEP && (full_q || lost_q || !queue_ready) ? DROP_BUFFER_FULL : drop_i;
+  assign ends    = beat_valid_i && beat_last_i;
   // drop == KEEP, of which more hangs.
-  assign keep = ends && drop_i == KEEP && queue_ready && !(full_q || lost_q);
+  assign keep    = ends && drop_i == KEEP && queue_ready && !(full_q || lost_q);
 
   always_comb begin
     packet_d           = '0;
@@ -93,12 +93,12 @@ module rx_store
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      wr_q    <= '0;
-      start_q <= '0;
-      free_q  <= '0;
-      lost_q  <= 1'b0;
-      full_q  <= 1'b0;
-      end_q   <= POS_W'(DEPTH);
+      wr_q         <= '0;
+      start_q      <= '0;
+      free_q       <= '0;
+      lost_q       <= 1'b0;
+      full_q       <= 1'b0;
+      end_q        <= POS_W'(DEPTH);
       end_before_q <= POS_W'(DEPTH - 1);
     end else begin
       if (free_valid_i) begin
@@ -123,24 +123,47 @@ module rx_store
     end
   end
 
-  fifo_sync #(.WIDTH($bits(rx_packet_t)), .DEPTH(MAX_FRAMES), .STEADY(1'b1)) u_queue (
-    .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(queue_ready), .wr_data_i(packet_d),
-    .rd_valid_o(packet_valid_o), .rd_ready_i(packet_ready_i), .rd_data_o(head), .count_o(unused_count)
+  fifo_sync #(
+    .WIDTH ($bits(rx_packet_t)),
+    .DEPTH (MAX_FRAMES),
+    .STEADY(1'b1)
+  ) u_queue (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(push),
+    .wr_ready_o(queue_ready),
+    .wr_data_i (packet_d),
+    .rd_valid_o(packet_valid_o),
+    .rd_ready_i(packet_ready_i),
+    .rd_data_o (head),
+    .count_o   (unused_count)
   );
   // Whether it is a segment comes from a register, and not from the block RAM: its look-up waits for that.
   logic head_tcp;
-  fifo_sync #(.WIDTH(1), .DEPTH(MAX_FRAMES), .LUT_RAM_DEPTH(MAX_FRAMES), .HEAD(1'b1)) u_tcp (
-    .clk_i, .rst_ni, .wr_valid_i(push), .wr_ready_o(), .wr_data_i(packet_d.segment.is_tcp),
-    .rd_valid_o(), .rd_ready_i(packet_valid_o && packet_ready_i), .rd_data_o(head_tcp), .count_o()
+  fifo_sync #(
+    .WIDTH        (1),
+    .DEPTH        (MAX_FRAMES),
+    .LUT_RAM_DEPTH(MAX_FRAMES),
+    .HEAD         (1'b1)
+  ) u_tcp (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(push),
+    .wr_ready_o(),
+    .wr_data_i (packet_d.segment.is_tcp),
+    .rd_valid_o(),
+    .rd_ready_i(packet_valid_o && packet_ready_i),
+    .rd_data_o (head_tcp),
+    .count_o   ()
   );
   always_comb begin
-    packet_o = head;
+    packet_o                = head;
     packet_o.segment.is_tcp = head_tcp;
   end
 
   // ---------------------------------------------------------------- banks
-  logic                   turn_q, clash;         // the reader that goes first where both want the same bank
-  logic [1:0]             bank_q;                // each reader's beat is in this one
+  logic turn_q, clash;  // the reader that goes first where both want the same bank
+  logic [1:0]             bank_q;  // each reader's beat is in this one
   logic [1:0][DATA_W-1:0] bank_data;
 
   assign clash         = rd_req_i == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0];
@@ -157,9 +180,18 @@ module rx_store
     logic [1:0] reads;
     assign reads[0] = rd_grant_o[0] && rd_pos_i[0][0] == 1'(bank);
     assign reads[1] = rd_grant_o[1] && rd_pos_i[1][0] == 1'(bank);
-    ram_1r1w #(.WIDTH(DATA_W), .DEPTH(DEPTH / 2), .UNSEEN(1'b1)) u_ram (
-      .clk_i, .we_i(write && wr_q[0] == 1'(bank)), .waddr_i(wr_q[ADDR_W-1:1]), .wdata_i(beat_data_i),
-      .re_i(reads != '0), .raddr_i(rd_pos_i[reads[1]][ADDR_W-1:1]), .rdata_o(bank_data[bank])
+    ram_1r1w #(
+      .WIDTH (DATA_W),
+      .DEPTH (DEPTH / 2),
+      .UNSEEN(1'b1)
+    ) u_ram (
+      .clk_i,
+      .we_i   (write && wr_q[0] == 1'(bank)),
+      .waddr_i(wr_q[ADDR_W-1:1]),
+      .wdata_i(beat_data_i),
+      .re_i   (reads != '0),
+      .raddr_i(rd_pos_i[reads[1]][ADDR_W-1:1]),
+      .rdata_o(bank_data[bank])
     );
   end
   assign rd_data_o = {bank_data[bank_q[1]], bank_data[bank_q[0]]};
@@ -169,10 +201,10 @@ module rx_store
 
   // ---------------------------------------------------------------- counters, trace
   // A cycle later: what became of a frame is known late.
-  logic        ended_q, tcp_q;
-  rx_drop_e    drop_q;
-  logic [15:0] frame_len_q;
-  logic [31:0] seq_q;
+  logic ended_q, tcp_q;
+  rx_drop_e        drop_q;
+  logic     [15:0] frame_len_q;
+  logic     [31:0] seq_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) ended_q <= 1'b0;
@@ -233,12 +265,12 @@ module rx_store
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      kept_as_said: assert (keep == (ends && drop == KEEP));
-      tcp_told: assert (packet_valid_o -> head_tcp == head.segment.is_tcp);
-      no_overwrite: assert (write -> wr_q - free_q < POS_W'(DEPTH));
-      room: assert (wr_q - free_q <= POS_W'(DEPTH));
-      one_of_a_bank: assert (!(rd_grant_o == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0]));
-      somebody_reads: assert (rd_req_i == '0 || rd_grant_o != '0);
+      kept_as_said : assert (keep == (ends && drop == KEEP));
+      tcp_told : assert (packet_valid_o -> head_tcp == head.segment.is_tcp);
+      no_overwrite : assert (write -> wr_q - free_q < POS_W'(DEPTH));
+      room : assert (wr_q - free_q <= POS_W'(DEPTH));
+      one_of_a_bank : assert (!(rd_grant_o == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0]));
+      somebody_reads : assert (rd_req_i == '0 || rd_grant_o != '0);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -7,19 +7,19 @@
 // `valid_i`, and stand for a cycle at least; what has no `valid_i` moves nothing.
 
 module rx_tcp_options #(
-  localparam int unsigned LATENCY = 10,
+  localparam int unsigned LATENCY      = 10,
   localparam int unsigned OPTION_BYTES = 40
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
   input  logic                      valid_i,
   input  logic [OPTION_BYTES*8-1:0] options_i,
-  input  logic [3:0]                data_offset_i, // of the TCP header: words before its payload
+  input  logic [               3:0] data_offset_i,  // of the TCP header: words before its payload
   output logic                      err_o,
   output logic                      ts_present_o,
-  output logic [63:0]               ts_o,         // TSval, TSecr as on the wire
-  output logic [1:0]                sack_count_o,
-  output logic [191:0]              sack_o        // up to three blocks as on the wire
+  output logic [              63:0] ts_o,           // TSval, TSecr as on the wire
+  output logic [               1:0] sack_count_o,
+  output logic [             191:0] sack_o          // up to three blocks as on the wire
 );
 
   localparam int unsigned STAGES = LATENCY - 2;
@@ -27,25 +27,25 @@ module rx_tcp_options #(
 
   // How much of the header there is behind a byte.
   typedef struct packed {
-    logic       kind;        // it lies inside,
-    logic       len;         // and so does the one behind it
-    logic [3:0] words;       // from the next whole word on
+    logic       kind;   // it lies inside,
+    logic       len;    // and so does the one behind it
+    logic [3:0] words;  // from the next whole word on
   } room_t;
 
   // An option that begins with this byte.
   typedef struct packed {
-    logic       err;
-    logic [5:0] len;         // the next one begins so many bytes on; 0: none does
-    logic [2*STEP-1:1] soon; // the same for those of this stage and the next, a bit each
-    logic       ts;
-    logic [1:0] sack;        // blocks
+    logic              err;
+    logic [5:0]        len;   // the next one begins so many bytes on; 0: none does
+    logic [2*STEP-1:1] soon;  // the same for those of this stage and the next, a bit each
+    logic              ts;
+    logic [1:0]        sack;  // blocks
   } option_t;
 
   typedef struct packed {
-    logic [STEP-1:0]         here;       // of the stage's bytes: these begin one
-    option_t [STEP-1:0]      option;     // those
-    logic                    err;        // of what the stages before found, as all below
-    logic [OPTION_BYTES-1:0] begins;     // where the next option begins: one bit, or none behind the last
+    logic [STEP-1:0]         here;     // of the stage's bytes: these begin one
+    option_t [STEP-1:0]      option;   // those
+    logic                    err;      // of what the stages before found, as all below
+    logic [OPTION_BYTES-1:0] begins;   // where the next option begins: one bit, or none behind the last
     logic                    ts;
     logic [5:0]              ts_at;
     logic [1:0]              sack;
@@ -75,16 +75,16 @@ module rx_tcp_options #(
   // The byte at position `at` and the one behind it.
   function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input room_t room);
     option_t option;
-    logic    known, ok, more;
+    logic known, ok, more;
     // Does it end inside? In words, rounded up. A length byte behind the end does not count.
     more       = 32'(len[1:0]) + (at + 23) % 4 > 3;
     ok         = room.len && len[7:6] == '0 && len[5:1] != '0 && at_most(len[5:2], more, room.words);
     known      = room.kind && kind[7:1] != '0;
     option     = '0;
-    option.err  = known && !ok;
+    option.err = known && !ok;
     // What follows from kind and length does not wait for whether it fits: if not, `err_o` says so, and all else counts no more.
-    option.len  = (known ? len[5:0] : '0) | 6'(room.kind && kind == 8'd1);
-    option.ts   = room.kind && kind == 8'd8 && len == 8'd10;
+    option.len = (known ? len[5:0] : '0) | 6'(room.kind && kind == 8'd1);
+    option.ts  = room.kind && kind == 8'd8 && len == 8'd10;
     if (room.kind && kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
     for (int unsigned b = 1; b < 2 * STEP; b++) option.soon[b] = (known && len[5:0] == 6'(b)) || (b == 1 && room.kind && kind == 8'd1);
     return option;
@@ -94,16 +94,16 @@ module rx_tcp_options #(
   // the next stage's bytes; for those behind it a stage later. No two of five neighbours can be options of ten
   // bytes or more, and none of the last stage's can.
   function automatic scan_t scan_bytes(input scan_t from, input int unsigned at, input option_t [STEP-1:0] option);
-    scan_t           to;
+    scan_t to;
     logic [STEP-1:0] here, ts, sack;
     to = from;
     for (int unsigned b = 0; b < STEP; b++) begin
-      here[b] = from.begins[at + b];
-      for (int unsigned c = 0; c < b; c++) here[b] |= here[c] && option[c].soon[b - c];
+      here[b] = from.begins[at+b];
+      for (int unsigned c = 0; c < b; c++) here[b] |= here[c] && option[c].soon[b-c];
     end
     for (int unsigned next = at + STEP; next < OPTION_BYTES; next++) begin
       for (int unsigned b = 0; b < STEP; b++) begin
-        if (next < at + 2 * STEP) to.begins[next] |= here[b] && option[b].soon[next - at - b];
+        if (next < at + 2 * STEP) to.begins[next] |= here[b] && option[b].soon[next-at-b];
         to.begins[next] |= from.here[b] && from.option[b].len == 6'(next + STEP - at - b);
       end
     end
@@ -126,30 +126,30 @@ module rx_tcp_options #(
     for (int unsigned b = 0; b < STEP; b++) begin
       if (ts[b]) to.ts_at |= 6'(at + b - STEP);
       if (sack[b]) begin
-        to.sack    |= from.option[b].sack;
+        to.sack |= from.option[b].sack;
         to.sack_at |= 6'(at + b - STEP);
       end
     end
     return to;
   endfunction
 
-  scan_t [STAGES:0]                     scan;
-  option_t [STAGES-1:0][STEP-1:0]       decoded;
-  logic [STAGES:0][OPTION_BYTES*8-1:0]  bytes;     // only what is still to be decoded is kept by synthesis
-  logic [STAGES:0][3:0]                 data_offset;
-  room_t [STAGES:0][STEP-1:0]           room;      // of the bytes that the stage decodes
-  logic [OPTION_BYTES*8-1:0]            options;
-  logic [STAGES:1]                      valid_q;
-  logic [STAGES-1:0]                    valid;
+  scan_t   [          STAGES:0]                     scan;
+  option_t [        STAGES-1:0][          STEP-1:0] decoded;
+  logic    [          STAGES:0][OPTION_BYTES*8-1:0] bytes;  // only what is still to be decoded is kept by synthesis
+  logic    [          STAGES:0][               3:0] data_offset;
+  room_t   [          STAGES:0][          STEP-1:0] room;  // of the bytes that the stage decodes
+  logic    [OPTION_BYTES*8-1:0]                     options;
+  logic    [          STAGES:1]                     valid_q;
+  logic    [        STAGES-1:0]                     valid;
 
   // Stage 0 only decodes; stage s scans what the one before decoded, and decodes what the next one scans.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
     else valid_q <= valid;
   end
-  assign valid    = {valid_q[STAGES-1:1], valid_i};
-  assign scan[0]  = '{begins: OPTION_BYTES'(1), default: '0};
-  assign bytes[0] = options_i;
+  assign valid          = {valid_q[STAGES-1:1], valid_i};
+  assign scan[0]        = '{begins: OPTION_BYTES'(1), default: '0};
+  assign bytes[0]       = options_i;
   assign data_offset[0] = data_offset_i;
   for (genvar b = 0; b < int'(STEP); b++) begin : gen_room
     assign room[0][b] = room_behind(b, data_offset_i);
@@ -164,30 +164,38 @@ module rx_tcp_options #(
       assign scan[s] = scan_q;
     end
     if (s < STAGES) begin : gen_next
-      option_t [STEP-1:0]        decoded_q;
-      logic [OPTION_BYTES*8-1:0] bytes_q;
-      logic [3:0]                data_offset_q;
-      room_t [STEP-1:0]          room_q;
+      option_t [          STEP-1:0] decoded_q;
+      logic    [OPTION_BYTES*8-1:0] bytes_q;
+      logic    [               3:0] data_offset_q;
+      room_t   [          STEP-1:0] room_q;
       always_ff @(posedge clk_i) begin
         if (valid[s]) begin
           // Behind the last byte there are zeros.
           for (int unsigned b = 0; b < STEP; b++) begin
-            decoded_q[b] <= decode(s * STEP + b, bytes[s][b*8 +: 8], bytes[s][(b+1)*8 +: 8], room[s][b]);
+            decoded_q[b] <= decode(s * STEP + b, bytes[s][b*8+:8], bytes[s][(b+1)*8+:8], room[s][b]);
             room_q[b]    <= room_behind((s + 1) * STEP + b, data_offset[s]);
           end
-          bytes_q <= bytes[s] >> (STEP * 8);
+          bytes_q       <= bytes[s] >> (STEP * 8);
           data_offset_q <= data_offset[s];
         end
       end
-      assign decoded[s] = decoded_q;
-      assign bytes[s+1] = bytes_q;
+      assign decoded[s]       = decoded_q;
+      assign bytes[s+1]       = bytes_q;
       assign data_offset[s+1] = data_offset_q;
-      assign room[s+1] = room_q;
+      assign room[s+1]        = room_q;
     end
   end
 
   // The values, once it is known where they lie.
-  rx_delay #(.WIDTH(OPTION_BYTES*8), .CYCLES(LATENCY - 1)) u_options (.clk_i, .rst_ni, .data_i(options_i), .data_o(options));
+  rx_delay #(
+    .WIDTH (OPTION_BYTES * 8),
+    .CYCLES(LATENCY - 1)
+  ) u_options (
+    .clk_i,
+    .rst_ni,
+    .data_i(options_i),
+    .data_o(options)
+  );
 
   // From byte `at` on, the large steps first: of what they leave, less and less is wanted. No option with values begins behind byte
   // 30, and what comes behind an option's end is nobody's, so that the last bytes may stay where they are.
@@ -205,7 +213,7 @@ module rx_tcp_options #(
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  logic [207:0]    ts_shifted, sack_shifted;
+  logic [207:0] ts_shifted, sack_shifted;
   logic [STEP-1:0] late_err;
   for (genvar b = 0; b < STEP; b++) begin : gen_late
     assign late_err[b] = scan[STAGES].here[b] && scan[STAGES].option[b].err;
@@ -219,9 +227,9 @@ module rx_tcp_options #(
   always_ff @(posedge clk_i) begin
     err_o        <= scan[STAGES].err || late_err != '0;
     ts_present_o <= scan[STAGES].ts;
-    ts_o         <= ts_shifted[16 +: 64];
+    ts_o         <= ts_shifted[16+:64];
     sack_count_o <= scan[STAGES].sack;
-    sack_o       <= sack_shifted[16 +: 192];
+    sack_o       <= sack_shifted[16+:192];
   end
 
 endmodule

@@ -6,33 +6,33 @@ module rx_verdict
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic         finish_i,       // its walk has ended,
-  input  logic         direct_i,       // or it was decided without a walk
-  input  logic         dropped_i,      // no raw slot
-  input  logic         reserved_i,     // but reserved ones
-  input  logic         spent_i,        // of a flow: it has taken its share of them
-  input  logic         closed_i,       // its port has no room for reports
-  input  logic         known_i,        // of a flow
-  input  logic         replay_i,       // no frame, but a replay
-  input  logic         raw_i,
-  input  logic         counts_raw_i,   // and the flow's count of raw segments goes on
-  input  logic [15:0]  flow_i,
-  input  logic         tcp_i,
-  input  logic [31:0]  seq_i,
-  input  logic [15:0]  frame_len_i,
-  input  stop_e        stop_i,         // of the walk
-  input  logic         engine_i,
-  input  accept_e      accept_i,       // without a walk
-  input  logic [3:0]   refusal_i,
+  input logic           finish_i,      // its walk has ended,
+  input logic           direct_i,      // or it was decided without a walk
+  input logic           dropped_i,     // no raw slot
+  input logic           reserved_i,    // but reserved ones
+  input logic           spent_i,       // of a flow: it has taken its share of them
+  input logic           closed_i,      // its port has no room for reports
+  input logic           known_i,       // of a flow
+  input logic           replay_i,      // no frame, but a replay
+  input logic           raw_i,
+  input logic           counts_raw_i,  // and the flow's count of raw segments goes on
+  input logic    [15:0] flow_i,
+  input logic           tcp_i,
+  input logic    [31:0] seq_i,
+  input logic    [15:0] frame_len_i,
+  input stop_e          stop_i,        // of the walk
+  input logic           engine_i,
+  input accept_e        accept_i,      // without a walk
+  input logic    [ 3:0] refusal_i,
 
-  output trace_event_t trace_o,
-  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  output trace_event_t                          trace_o,
+  output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  logic [7:0] why;                     // it was dropped
+  logic [7:0] why;  // it was dropped
   always_comb begin
     if (closed_i) why = 8'(TRACE_DROP_REPORT_ROOM);
     else if (known_i) why = spent_i ? 8'(TRACE_DROP_RAW_CREDIT) : 8'(TRACE_DROP_NO_RAW_SLOT);
@@ -49,28 +49,28 @@ module rx_verdict
     if (!rst_ni) begin
       cnt_inc_o <= '0;
     end else begin
-      cnt_inc_o <= '0;
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]    <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_NO_RAW_SLOT));
-      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]   <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_RESERVED));
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_CREDIT]  <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_CREDIT));
-      cnt_inc_o[CNT_RX_DROP_NO_REPORT_ROOM] <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_REPORT_ROOM));
-      cnt_inc_o[CNT_RX_RAW_FRAMES]         <= 16'(plain && !known_i);
-      cnt_inc_o[CNT_RX_SEGMENTS]           <= 16'(walked || (plain && known_i));
-      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]    <= 16'(walked && stop_i == STOP_WHOLE);
-      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]  <= 16'((walked && raw_i) || (direct_i && counts_raw_i));
-      cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE] <= 16'(known && accept_i == ACCEPT_DUPLICATE);
-      cnt_inc_o[CNT_RX_REFUSED_ACK]        <= 16'(refused && refusal_i == REFUSAL_NO_ACK);
-      cnt_inc_o[CNT_RX_REFUSED_WINDOW]     <= 16'(refused && refusal_i == REFUSAL_WINDOW);
-      cnt_inc_o[CNT_RX_REFUSED_PAWS]       <= 16'(refused && refusal_i == REFUSAL_PAWS);
+      cnt_inc_o                              <= '0;
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]     <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_NO_RAW_SLOT));
+      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]    <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_RESERVED));
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_CREDIT]   <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_CREDIT));
+      cnt_inc_o[CNT_RX_DROP_NO_REPORT_ROOM]  <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_REPORT_ROOM));
+      cnt_inc_o[CNT_RX_RAW_FRAMES]           <= 16'(plain && !known_i);
+      cnt_inc_o[CNT_RX_SEGMENTS]             <= 16'(walked || (plain && known_i));
+      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]      <= 16'(walked && stop_i == STOP_WHOLE);
+      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]    <= 16'((walked && raw_i) || (direct_i && counts_raw_i));
+      cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE]   <= 16'(known && accept_i == ACCEPT_DUPLICATE);
+      cnt_inc_o[CNT_RX_REFUSED_ACK]          <= 16'(refused && refusal_i == REFUSAL_NO_ACK);
+      cnt_inc_o[CNT_RX_REFUSED_WINDOW]       <= 16'(refused && refusal_i == REFUSAL_WINDOW);
+      cnt_inc_o[CNT_RX_REFUSED_PAWS]         <= 16'(refused && refusal_i == REFUSAL_PAWS);
       cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && refusal_i == REFUSAL_NO_TIMESTAMP);
       // A segment thrown away behind one that did not end whole left with that one.
-      cnt_inc_o[CNT_RX_DETACH_GAP]         <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
-      cnt_inc_o[CNT_RX_DETACH_PARTIAL]     <= 16'(walked && stop_i == STOP_PARTIAL);
-      cnt_inc_o[CNT_RX_DETACH_ERROR]       <= 16'(walked && stop_i == STOP_ERROR);
-      cnt_inc_o[CNT_RX_REPLAYS]            <= 16'(finish_i && replay_i && stop_i == STOP_WHOLE);
-      cnt_inc_o[CNT_RX_REPLAYS_PARTIAL]    <= 16'(finish_i && replay_i && stop_i == STOP_PARTIAL);
-      cnt_inc_o[CNT_RX_REPLAYS_ERROR]      <= 16'(finish_i && replay_i && stop_i == STOP_ERROR);
-      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]    <= 16'(replay_i && (direct_i || (finish_i && stop_i == STOP_NOT_WALKED)));
+      cnt_inc_o[CNT_RX_DETACH_GAP]           <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
+      cnt_inc_o[CNT_RX_DETACH_PARTIAL]       <= 16'(walked && stop_i == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_DETACH_ERROR]         <= 16'(walked && stop_i == STOP_ERROR);
+      cnt_inc_o[CNT_RX_REPLAYS]              <= 16'(finish_i && replay_i && stop_i == STOP_WHOLE);
+      cnt_inc_o[CNT_RX_REPLAYS_PARTIAL]      <= 16'(finish_i && replay_i && stop_i == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_REPLAYS_ERROR]        <= 16'(finish_i && replay_i && stop_i == STOP_ERROR);
+      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]      <= 16'(replay_i && (direct_i || (finish_i && stop_i == STOP_NOT_WALKED)));
     end
   end
 
@@ -85,7 +85,7 @@ module rx_verdict
         STOP_WHOLE:   verdict = engine_i ? TRACE_VERDICT_ENGINE : TRACE_VERDICT_PLACED;
         STOP_PARTIAL: verdict = TRACE_VERDICT_PARTIAL;
         STOP_ERROR:   verdict = TRACE_VERDICT_ERROR;
-        default:      ;     // behind one that did not end whole, or its port had no room for more reports
+        default:      ;  // behind one that did not end whole, or its port had no room for more reports
       endcase
     end else if (!known_i) begin
       verdict = TRACE_VERDICT_NO_FLOW;

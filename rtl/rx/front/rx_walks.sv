@@ -9,69 +9,69 @@ module rx_walks
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
 #(
-  parameter int unsigned WALKS = 8,          // a power of two
+  parameter  int unsigned WALKS   = 8,                  // a power of two
   localparam int unsigned COUNT_W = $clog2(WALKS + 1),
   localparam int unsigned INDEX_W = $clog2(WALKS)
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   // The segment to be started: what is known of its flow if none of it is in the walk.
-  input  logic [15:0]            flow_i,
+  input  logic     [       15:0] flow_i,
   input  logic                   start_i,
-  input  logic                   open_i,           // and it has payload of a frame
-  input  walking_t               entry_i,          // of flow_i
-  input  logic [10:0]            taken_i,          // of its share: nobody changes it meanwhile
-  input  logic [15:0]            mark_i,           // as it stands in this cycle
+  input  logic                   open_i,            // and it has payload of a frame
+  input  walking_t               entry_i,           // of flow_i
+  input  logic     [       10:0] taken_i,           // of its share: nobody changes it meanwhile
+  input  logic     [       15:0] mark_i,            // as it stands in this cycle
   output logic                   room_o,
-  output logic                   in_walk_o,        // there are some of its flow: a cycle after flow_i has changed
-  output logic                   youngest_o,       // as the youngest,
-  output logic                   was_youngest_o,   // and so it was a cycle ago, by the flow_i of then
-  output logic [INDEX_W-1:0]     young_o,          // which is this one,
-  output logic [31:0]            young_end_o,      // ends here
-  output logic                   young_ts_valid_o, // and leaves this TS.Recent
-  output logic [31:0]            young_ts_recent_o,
+  output logic                   in_walk_o,         // there are some of its flow: a cycle after flow_i has changed
+  output logic                   youngest_o,        // as the youngest,
+  output logic                   was_youngest_o,    // and so it was a cycle ago, by the flow_i of then
+  output logic     [INDEX_W-1:0] young_o,           // which is this one,
+  output logic     [       31:0] young_end_o,       // ends here
+  output logic                   young_ts_valid_o,  // and leaves this TS.Recent
+  output logic     [       31:0] young_ts_recent_o,
 
-  input  logic                   payload_end_i,
-  output logic                   payload_open_o,   // payload of some segment has not all passed; with open_i at once
-  output logic                   payload_left_o,   // the same without the one that starts
+  input  logic payload_end_i,
+  output logic payload_open_o,  // payload of some segment has not all passed; with open_i at once
+  output logic payload_left_o,  // the same without the one that starts
 
-  input  logic                   done_valid_i,
-  input  walk_done_t             done_i,
-  output logic                   done_valid_o,
-  output logic                   done_waits_o,     // one is there, perhaps not yet to be taken
-  output walk_done_t             done_o,
-  output logic [31:0]            done_end_o,       // where it leaves the flow
-  output walking_t               oldest_o,
-  output logic [15:0]            oldest_flow_o,    // its flow, a cycle ahead
-  input  logic [15:0]            behind_i,         // behind the raw slot that it takes if it takes one
-  output logic [10:0]            oldest_taken_o,
-  output logic [15:0]            oldest_mark_o,    // where it leaves its flow's mark: at its slot if it did not end whole
-  output logic [INDEX_W-1:0]     head_o,
-  input  logic                   finish_i,
+  input  logic                     done_valid_i,
+  input  walk_done_t               done_i,
+  output logic                     done_valid_o,
+  output logic                     done_waits_o,    // one is there, perhaps not yet to be taken
+  output walk_done_t               done_o,
+  output logic       [       31:0] done_end_o,      // where it leaves the flow
+  output walking_t                 oldest_o,
+  output logic       [       15:0] oldest_flow_o,   // its flow, a cycle ahead
+  input  logic       [       15:0] behind_i,        // behind the raw slot that it takes if it takes one
+  output logic       [       10:0] oldest_taken_o,
+  output logic       [       15:0] oldest_mark_o,   // where it leaves its flow's mark: at its slot if it did not end whole
+  output logic       [INDEX_W-1:0] head_o,
+  input  logic                     finish_i,
 
-  output logic [WALKS-1:0]       valid_o,
-  output logic [WALKS-1:0][15:0] flow_o,
-  output logic [WALKS-1:0]       last_o,           // of a valid one: no younger one is of its flow
-  output logic [COUNT_W-1:0]     count_o
+  output logic [  WALKS-1:0]       valid_o,
+  output logic [  WALKS-1:0][15:0] flow_o,
+  output logic [  WALKS-1:0]       last_o,   // of a valid one: no younger one is of its flow
+  output logic [COUNT_W-1:0]       count_o
 );
 
-  walking_t               entry_q [WALKS];
-  walking_t               oldest_q;
-  logic                   oldest_valid_q;
-  logic [WALKS-1:0]       valid_q, same_q, chained_q, last_q;
+  walking_t entry_q        [WALKS];
+  walking_t oldest_q;
+  logic     oldest_valid_q;
+  logic [WALKS-1:0] valid_q, same_q, chained_q, last_q;
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][10:0] taken_q;
-  logic [10:0]            oldest_taken_q;
+  logic [     10:0]       oldest_taken_q;
   logic [WALKS-1:0][15:0] mark_q;
-  logic [15:0]            head_mark, oldest_mark_q, left_mark_q;
-  logic [INDEX_W-1:0]     head_q, tail_q, young_q;
-  logic [COUNT_W-1:0]     count_q, payloads_q;
-  logic                   some_payload_q, more_payloads_q;   // payloads_q != 0, > 1: a start, and the end that it lets through, are late
-  logic                   some_q, more_q;                    // of count_q likewise
-  logic [15:0]            young_flow_q;
-  logic [31:0]            young_end_q, young_ts_recent_q, stopped_at_q;
-  logic                   young_same_q, young_ts_valid_q;
+  logic [15:0] head_mark, oldest_mark_q, left_mark_q;
+  logic [INDEX_W-1:0] head_q, tail_q, young_q;
+  logic [COUNT_W-1:0] count_q, payloads_q;
+  logic some_payload_q, more_payloads_q;  // payloads_q != 0, > 1: a start, and the end that it lets through, are late
+  logic some_q, more_q;  // of count_q likewise
+  logic [15:0] young_flow_q;
+  logic [31:0] young_end_q, young_ts_recent_q, stopped_at_q;
+  logic young_same_q, young_ts_valid_q;
 
   assign youngest_o        = some_q && young_same_q;
   assign young_o           = young_q;
@@ -82,7 +82,7 @@ module rx_walks
 
   // A start is only of a flow that has stood here for some cycles, and stands for another one. What it leaves is asked for three cycles
   // later at the earliest, and follows by one: the start is late.
-  logic        started_q, ts_valid_q;
+  logic started_q, ts_valid_q;
   logic [31:0] ts_recent_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) started_q <= 1'b0;
@@ -122,15 +122,15 @@ module rx_walks
   end
   always_ff @(posedge clk_i) begin
     if (!oldest_valid_q) begin
-      oldest_q      <= entry_q[head_q];
-      oldest_mark_q <= head_mark;
+      oldest_q       <= entry_q[head_q];
+      oldest_mark_q  <= head_mark;
       oldest_taken_q <= taken_q[head_q];
     end
     left_mark_q <= oldest_mark_o;
   end
 
   // How segments ended whose close has to wait; the first of them in a register.
-  logic       done_valid_q, done_aged_q, done_ready_q, done_free, fifo_valid, fifo_ready, whole;
+  logic done_valid_q, done_aged_q, done_ready_q, done_free, fifo_valid, fifo_ready, whole;
   walk_done_t done_q, fifo_done;
   logic [$clog2(WALKS+1)-1:0] unused_count;
 
@@ -138,9 +138,19 @@ module rx_walks
   // Of the done that is in the register in the next cycle.
   assign whole     = (done_valid_q ? done_q.stop : (fifo_valid ? fifo_done.stop : done_i.stop)) == STOP_WHOLE;
 
-  fifo_sync #(.WIDTH($bits(walk_done_t)), .DEPTH(WALKS)) u_dones (
-    .clk_i, .rst_ni, .wr_valid_i(done_valid_i && (fifo_valid || done_valid_q)), .wr_ready_o(fifo_ready), .wr_data_i(done_i),
-    .rd_valid_o(fifo_valid), .rd_ready_i(done_free), .rd_data_o(fifo_done), .count_o(unused_count)
+  fifo_sync #(
+    .WIDTH($bits(walk_done_t)),
+    .DEPTH(WALKS)
+  ) u_dones (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(done_valid_i && (fifo_valid || done_valid_q)),
+    .wr_ready_o(fifo_ready),
+    .wr_data_i (done_i),
+    .rd_valid_o(fifo_valid),
+    .rd_ready_i(done_free),
+    .rd_data_o (fifo_done),
+    .count_o   (unused_count)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -150,7 +160,7 @@ module rx_walks
       done_ready_q <= 1'b0;
     end else begin
       if (done_free) done_valid_q <= fifo_valid || (done_valid_i && !done_valid_q);
-      done_aged_q <= done_valid_q && oldest_valid_q && !finish_i;
+      done_aged_q  <= done_valid_q && oldest_valid_q && !finish_i;
       // Behind an end the next segment is not the oldest yet.
       done_ready_q <= !finish_i && valid_q[head_q] && (done_valid_q || fifo_valid || done_valid_i) && (whole || (done_valid_q && oldest_valid_q));
     end
@@ -160,22 +170,22 @@ module rx_walks
     stopped_at_q <= oldest_q.packet.segment.seq + 32'(done_q.len);
   end
 
-  assign done_o           = done_q;
-  assign done_end_o       = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign oldest_mark_o    = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_mark_q : behind_i;
+  assign done_o         = done_q;
+  assign done_end_o     = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
+  assign oldest_mark_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_mark_q : behind_i;
   // One that did not end whole begins the account anew: its flow was attached, so the host has handled what it had taken before.
-  assign oldest_taken_o   = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
-  assign done_waits_o     = done_valid_q || fifo_valid;
-  assign done_valid_o     = done_ready_q;
+  assign oldest_taken_o = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
+  assign done_waits_o   = done_valid_q || fifo_valid;
+  assign done_valid_o   = done_ready_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q    <= '0;
-      head_q     <= '0;
-      tail_q     <= '0;
-      young_q    <= '1;
-      count_q    <= '0;
-      payloads_q <= '0;
+      valid_q                                           <= '0;
+      head_q                                            <= '0;
+      tail_q                                            <= '0;
+      young_q                                           <= '1;
+      count_q                                           <= '0;
+      payloads_q                                        <= '0;
       {some_payload_q, more_payloads_q, some_q, more_q} <= '0;
     end else begin
       if (finish_i) begin
@@ -187,7 +197,7 @@ module rx_walks
         tail_q          <= tail_q + 1'b1;
         young_q         <= tail_q;
       end
-      count_q    <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
+      count_q <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
       if (start_i != finish_i) begin
         some_q <= start_i || more_q;
         more_q <= start_i ? some_q : count_q > COUNT_W'(2);
@@ -207,11 +217,11 @@ module rx_walks
     end
     // `start_i`, which is late, makes it count.
     if (room_o) begin
-      entry_q[tail_q]     <= entry_i;
-      flow_q[tail_q]      <= flow_i;
-      taken_q[tail_q]     <= taken_i;
-      mark_q[tail_q]      <= mark_i;
-      chained_q[tail_q]   <= youngest_o;
+      entry_q[tail_q]   <= entry_i;
+      flow_q[tail_q]    <= flow_i;
+      taken_q[tail_q]   <= taken_i;
+      mark_q[tail_q]    <= mark_i;
+      chained_q[tail_q] <= youngest_o;
     end
   end
 
@@ -242,19 +252,19 @@ module rx_walks
   always_ff @(posedge clk_i) started_end_q <= entry_i.seq_end;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      young_is_last: assert (young_q == tail_q - 1'b1);
-      marks_on: assert (finish_i -> oldest_mark_q == marks_q[head_q]);
-      one_mark: assert (start_i && youngest_o -> mark_i == marks_q[young_q]);
-      ready_told: assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
-      no_more_than_fit: assert (32'(count_q) <= WALKS);
-      count_told: assert (some_q == (count_q != '0) && more_q == (count_q > COUNT_W'(1)));
-      payloads_told: assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));
-      dones_fit: assert (done_valid_i -> fifo_ready && count_q != '0);
-      oldest_is_oldest: assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-      flow_stood: assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);
-      young_told: assert (count_q != '0 && !started_q -> young_flow_q == flow_q[young_q]);
-      stands_behind: assert (started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i);
-      starts_fit: assert (start_i -> room_o && (!in_walk_o || youngest_o));
+      young_is_last : assert (young_q == tail_q - 1'b1);
+      marks_on : assert (finish_i -> oldest_mark_q == marks_q[head_q]);
+      one_mark : assert (start_i && youngest_o -> mark_i == marks_q[young_q]);
+      ready_told : assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
+      no_more_than_fit : assert (32'(count_q) <= WALKS);
+      count_told : assert (some_q == (count_q != '0) && more_q == (count_q > COUNT_W'(1)));
+      payloads_told : assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));
+      dones_fit : assert (done_valid_i -> fifo_ready && count_q != '0);
+      oldest_is_oldest : assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
+      flow_stood : assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);
+      young_told : assert (count_q != '0 && !started_q -> young_flow_q == flow_q[young_q]);
+      stands_behind : assert (started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i);
+      starts_fit : assert (start_i -> room_o && (!in_walk_o || youngest_o));
     end
   end
   // verilator lint_on SYNCASYNCNET

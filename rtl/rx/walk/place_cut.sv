@@ -4,29 +4,29 @@
 // a run that ends inside a beat are beats shifted. A run is taken the cycle before its first beat can be made.
 
 module place_cut #(
-    parameter int unsigned DATA_W = 512,
-    localparam int unsigned BYTES = DATA_W / 8,
-    localparam int unsigned COUNT_W = $clog2(BYTES) + 1
+  parameter  int unsigned DATA_W  = 512,
+  localparam int unsigned BYTES   = DATA_W / 8,
+  localparam int unsigned COUNT_W = $clog2(BYTES) + 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic run_valid_i,
-    output logic run_ready_o,
-    input logic [15:0] run_bytes_i,
-    input logic run_end_i,
+  input  logic        run_valid_i,
+  output logic        run_ready_o,
+  input  logic [15:0] run_bytes_i,
+  input  logic        run_end_i,
 
-    input logic rd_valid_i,
-    output logic rd_ready_o,
-    input logic [DATA_W-1:0] rd_data_i,
+  input  logic              rd_valid_i,
+  output logic              rd_ready_o,
+  input  logic [DATA_W-1:0] rd_data_i,
 
-    output logic place_valid_o,
-    input logic place_ready_i,
-    output logic [DATA_W-1:0] place_data_o,
-    output logic [COUNT_W-1:0] place_count_o,
-    output logic place_last_o,
+  output logic               place_valid_o,
+  input  logic               place_ready_i,
+  output logic [ DATA_W-1:0] place_data_o,
+  output logic [COUNT_W-1:0] place_count_o,
+  output logic               place_last_o,
 
-    output logic idle_o
+  output logic idle_o
 );
   // The output beat that is made next, all of it found out before: bytes of the run it has and that are behind it; from which
   // byte on of the held beat it begins (0: nothing is held), and up to which byte of its last beat it reaches.
@@ -34,32 +34,32 @@ module place_cut #(
   logic [COUNT_W-1:0] count_q, count_d;
   logic [15:0] left_q, left;
   logic [COUNT_W-2:0] skip_q, skip_d, reach_q;
-  logic [COUNT_W:0] reach_d;
+  logic [ COUNT_W:0] reach_d;
   logic [DATA_W-1:0] held_data_q;
   logic fire, out_ready, load, whole, need_d;
   logic [2*DATA_W-1:0] window;
 
-  assign window = {rd_data_i, held_q ? held_data_q : rd_data_i} >> {skip_q, 3'd0};
-  assign out_ready = !place_valid_o || place_ready_i;
-  assign fire = active_q && out_ready && (!need_q || rd_valid_i);
-  assign load = !active_q || (fire && last_q);
+  assign window      = {rd_data_i, held_q ? held_data_q : rd_data_i} >> {skip_q, 3'd0};
+  assign out_ready   = !place_valid_o || place_ready_i;
+  assign fire        = active_q && out_ready && (!need_q || rd_valid_i);
+  assign load        = !active_q || (fire && last_q);
   assign run_ready_o = load;
-  assign rd_ready_o = fire && need_q;
+  assign rd_ready_o  = fire && need_q;
 
   // The beat behind it: of the same run, or the first one of the next.
-  assign left = active_q && !last_q ? left_q : run_bytes_i;
-  assign whole = left > 16'(BYTES);
+  assign left        = active_q && !last_q ? left_q : run_bytes_i;
+  assign whole       = left > 16'(BYTES);
   // A whole beat needs the next one, if only to begin with it.
-  assign need_d = whole || skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);
-  assign count_d = whole ? COUNT_W'(BYTES) : left[COUNT_W-1:0];
-  assign skip_d = !active_q ? skip_q : (last_q && end_q ? '0 : reach_q);
-  assign reach_d = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(left[COUNT_W-1:0]);  // if it is not whole
+  assign need_d      = whole || skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);
+  assign count_d     = whole ? COUNT_W'(BYTES) : left[COUNT_W-1:0];
+  assign skip_d      = !active_q ? skip_q : (last_q && end_q ? '0 : reach_q);
+  assign reach_d     = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(left[COUNT_W-1:0]);  // if it is not whole
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       active_q <= 1'b0;
-      skip_q <= '0;
-      held_q <= 1'b0;
+      skip_q   <= '0;
+      held_q   <= 1'b0;
     end else begin
       if (load) active_q <= run_valid_i;
       if (fire) begin
@@ -70,18 +70,18 @@ module place_cut #(
   end
   always_ff @(posedge clk_i) begin
     if (fire || !active_q) begin
-      last_q <= !whole;
+      last_q  <= !whole;
       count_q <= count_d;
-      left_q <= left - 16'(BYTES);
+      left_q  <= left - 16'(BYTES);
       reach_q <= whole ? skip_d : reach_d[COUNT_W-2:0];
-      need_q <= need_d;
+      need_q  <= need_d;
     end
     if (load) end_q <= run_end_i;
     if (fire && need_q) held_data_q <= rd_data_i;
   end
 
   logic valid_q, empty_q, place_last_q;  // empty_q: !valid_q, for the data
-  logic [DATA_W-1:0] data_q;
+  logic [ DATA_W-1:0] data_q;
   logic [COUNT_W-1:0] place_count_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -95,17 +95,17 @@ module place_cut #(
   end
   always_ff @(posedge clk_i) begin
     if (empty_q || place_ready_i) begin
-      data_q <= window[DATA_W-1:0];
+      data_q        <= window[DATA_W-1:0];
       place_count_q <= count_q;
-      place_last_q <= last_q;
+      place_last_q  <= last_q;
     end
   end
 
   assign place_valid_o = valid_q;
-  assign place_data_o = data_q;
+  assign place_data_o  = data_q;
   assign place_count_o = place_count_q;
-  assign place_last_o = place_last_q;
-  assign idle_o = !valid_q && !active_q && !run_valid_i;
+  assign place_last_o  = place_last_q;
+  assign idle_o        = !valid_q && !active_q && !run_valid_i;
 
   logic unused;
   assign unused = ^window[2*DATA_W-1:DATA_W];

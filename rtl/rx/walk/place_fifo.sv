@@ -5,68 +5,68 @@
 // beats without SLACK must hold the longest FPDU, because a verdict waits for all of it.
 
 module place_fifo #(
-    parameter int unsigned DATA_W = 512,
-    parameter int unsigned DEPTH = 256,
-    parameter int unsigned SLACK = 16
+  parameter int unsigned DATA_W = 512,
+  parameter int unsigned DEPTH  = 256,
+  parameter int unsigned SLACK  = 16
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic wr_valid_i,
-    output logic wr_go_o,
-    input logic [DATA_W-1:0] wr_data_i,
+  input  logic              wr_valid_i,
+  output logic              wr_go_o,
+  input  logic [DATA_W-1:0] wr_data_i,
 
-    input logic verdict_valid_i,
-    output logic verdict_ready_o,
-    input logic verdict_keep_i,
-    input logic [11:0] verdict_beats_i,
+  input  logic        verdict_valid_i,
+  output logic        verdict_ready_o,
+  input  logic        verdict_keep_i,
+  input  logic [11:0] verdict_beats_i,
 
-    output logic rd_valid_o,
-    input logic rd_ready_i,
-    output logic [DATA_W-1:0] rd_data_o,
+  output logic              rd_valid_o,
+  input  logic              rd_ready_i,
+  output logic [DATA_W-1:0] rd_data_o,
 
-    output logic idle_o
+  output logic idle_o
 );
   localparam int unsigned ADDR_W = $clog2(DEPTH);
   localparam logic [ADDR_W:0] FULL = (ADDR_W + 1)'(DEPTH);
 
   logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
   logic [ADDR_W:0] stored_q;
-  logic [11:0] keep_q;      // beats to keep that are not yet fetched
+  logic [    11:0] keep_q;  // beats to keep that are not yet fetched
   logic keeping_q, head_q;  // there are such; the memory's output register holds a beat
-  logic some_q;             // `stored_q` is not 0; behind a drop, when nothing is fetched, a cycle late
-  logic enough_q;           // the verdict "drop" can be done
+  logic some_q;  // `stored_q` is not 0; behind a drop, when nothing is fetched, a cycle late
+  logic enough_q;  // the verdict "drop" can be done
   logic out_ready, fetch, drop;
-  logic [ADDR_W:0] leave;
+  logic [  ADDR_W:0] leave;
   logic [DATA_W-1:0] rdata;
 
-  assign fetch = keeping_q && some_q && (!head_q || out_ready);
-  assign drop = verdict_valid_i && enough_q;
+  assign fetch           = keeping_q && some_q && (!head_q || out_ready);
+  assign drop            = verdict_valid_i && enough_q;
   assign verdict_ready_o = verdict_keep_i ? !keeping_q : enough_q;
-  assign leave = drop ? (ADDR_W + 1)'(verdict_beats_i) : (ADDR_W + 1)'(fetch);
+  assign leave           = drop ? (ADDR_W + 1)'(verdict_beats_i) : (ADDR_W + 1)'(fetch);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      wr_ptr_q <= '0;
-      rd_ptr_q <= '0;
-      stored_q <= '0;
-      some_q <= 1'b0;
-      keep_q <= '0;
+      wr_ptr_q  <= '0;
+      rd_ptr_q  <= '0;
+      stored_q  <= '0;
+      some_q    <= 1'b0;
+      keep_q    <= '0;
       keeping_q <= 1'b0;
-      enough_q <= 1'b0;
-      head_q <= 1'b0;
-      wr_go_o <= 1'b0;
+      enough_q  <= 1'b0;
+      head_q    <= 1'b0;
+      wr_go_o   <= 1'b0;
     end else begin
       if (wr_valid_i) wr_ptr_q <= wr_ptr_q + 1'b1;
       rd_ptr_q <= rd_ptr_q + leave[ADDR_W-1:0];
       stored_q <= stored_q + (ADDR_W + 1)'(wr_valid_i) - leave;
-      some_q <= wr_valid_i || stored_q > (ADDR_W + 1)'(1) || (stored_q[0] && !fetch);
-      wr_go_o <= stored_q <= (ADDR_W + 1)'(DEPTH - SLACK);
+      some_q   <= wr_valid_i || stored_q > (ADDR_W + 1)'(1) || (stored_q[0] && !fetch);
+      wr_go_o  <= stored_q <= (ADDR_W + 1)'(DEPTH - SLACK);
       if (verdict_valid_i && verdict_keep_i && !keeping_q) begin
-        keep_q <= verdict_beats_i;
+        keep_q    <= verdict_beats_i;
         keeping_q <= verdict_beats_i != 12'd0;
       end else if (fetch) begin
-        keep_q <= keep_q - 12'd1;
+        keep_q    <= keep_q - 12'd1;
         keeping_q <= keep_q != 12'd1;
       end
       // Nothing is fetched meanwhile.
@@ -77,32 +77,32 @@ module place_fifo #(
   end
 
   ram_1r1w #(
-      .WIDTH (DATA_W),
-      .DEPTH (DEPTH),
-      .UNSEEN(1'b1)
+    .WIDTH (DATA_W),
+    .DEPTH (DEPTH),
+    .UNSEEN(1'b1)
   ) u_ram (
-      .clk_i,
-      .we_i(wr_valid_i),
-      .waddr_i(wr_ptr_q),
-      .wdata_i(wr_data_i),
-      .re_i(fetch),
-      .raddr_i(rd_ptr_q),
-      .rdata_o(rdata)
+    .clk_i,
+    .we_i   (wr_valid_i),
+    .waddr_i(wr_ptr_q),
+    .wdata_i(wr_data_i),
+    .re_i   (fetch),
+    .raddr_i(rd_ptr_q),
+    .rdata_o(rdata)
   );
 
   // No input reaches the memory, and behind it comes a register.
   stream_pair #(
-      .WIDTH(DATA_W)
+    .WIDTH(DATA_W)
   ) u_out (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .in_valid_i(head_q),
-      .in_ready_o(out_ready),
-      .in_data_i(rdata),
-      .out_valid_o(rd_valid_o),
-      .out_ready_i(rd_ready_i),
-      .out_data_o(rd_data_o)
+    .clk_i,
+    .rst_ni,
+    .clear_i    (1'b0),
+    .in_valid_i (head_q),
+    .in_ready_o (out_ready),
+    .in_data_i  (rdata),
+    .out_valid_o(rd_valid_o),
+    .out_ready_i(rd_ready_i),
+    .out_data_o (rd_data_o)
   );
 
   assign idle_o = !head_q && !rd_valid_o && !keeping_q && stored_q == '0;

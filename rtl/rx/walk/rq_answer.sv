@@ -7,36 +7,36 @@
 module rq_answer
   import weft_card_pkg::*;
 #(
-    parameter int unsigned DATA_W = 512,
-    parameter int unsigned CONTEXTS = 8,
-    parameter int unsigned SLOTS = 16,
-    localparam int unsigned CONTEXT_W = $clog2(CONTEXTS)
+  parameter  int unsigned DATA_W    = 512,
+  parameter  int unsigned CONTEXTS  = 8,
+  parameter  int unsigned SLOTS     = 16,
+  localparam int unsigned CONTEXT_W = $clog2(CONTEXTS)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic read_i,
-    input logic [CONTEXT_W-1:0] read_context_i,
-    input logic read_demand_i,
-    input logic [3:0] read_chunk_i,
-    input logic [3:0] read_slot_i,  // of its first element
+  input logic                 read_i,
+  input logic [CONTEXT_W-1:0] read_context_i,
+  input logic                 read_demand_i,
+  input logic [          3:0] read_chunk_i,
+  input logic [          3:0] read_slot_i,     // of its first element
 
-    input logic rsp_valid_i,
-    output logic rsp_ready_o,
-    input logic [DATA_W-1:0] rsp_data_i,
-    input logic rsp_last_i,
-    input logic rsp_error_i,
+  input  logic              rsp_valid_i,
+  output logic              rsp_ready_o,
+  input  logic [DATA_W-1:0] rsp_data_i,
+  input  logic              rsp_last_i,
+  input  logic              rsp_error_i,
 
-    output logic ends_o,
-    output logic ends_failed_o,
-    output logic ends_demand_o,
-    output logic [CONTEXT_W-1:0] ends_context_o,
-    output logic [3:0] ends_chunk_o,
+  output logic                 ends_o,
+  output logic                 ends_failed_o,
+  output logic                 ends_demand_o,
+  output logic [CONTEXT_W-1:0] ends_context_o,
+  output logic [          3:0] ends_chunk_o,
 
-    input logic look_i,
-    input logic [CONTEXT_W-1:0] look_context_i,
-    input logic [3:0] look_slot_i,
-    output receive_element_t element_o
+  input  logic                             look_i,
+  input  logic             [CONTEXT_W-1:0] look_context_i,
+  input  logic             [          3:0] look_slot_i,
+  output receive_element_t                 element_o
 );
   localparam int unsigned BEATS = 512 / DATA_W;
 
@@ -51,23 +51,23 @@ module rq_answer
   logic read_valid, order_ready, rsp_fire, element_ends, rsp_ends;
   logic [$clog2(CONTEXTS+1)-1:0] reads;
   fifo_sync #(
-      .WIDTH($bits(read_t)),
-      .DEPTH(CONTEXTS)
+    .WIDTH($bits(read_t)),
+    .DEPTH(CONTEXTS)
   ) u_order (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(read_i),
-      .wr_ready_o(order_ready),
-      .wr_data_i({read_context_i, read_demand_i, read_chunk_i, read_slot_i}),
-      .rd_valid_o(read_valid),
-      .rd_ready_i(rsp_ends),
-      .rd_data_o(read),
-      .count_o(reads)
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(read_i),
+    .wr_ready_o(order_ready),
+    .wr_data_i ({read_context_i, read_demand_i, read_chunk_i, read_slot_i}),
+    .rd_valid_o(read_valid),
+    .rd_ready_i(rsp_ends),
+    .rd_data_o (read),
+    .count_o   (reads)
   );
 
   logic [$clog2(BEATS+1)-1:0] beat_q;
-  logic [3:0] arrived_q;
-  logic [CONTEXT_W+3:0] slot;
+  logic [                3:0] arrived_q;
+  logic [      CONTEXT_W+3:0] slot;
   logic [511:0] shifted, partial_q;
   // verilator lint_off UNUSEDSIGNAL
   receive_element_t arrived, word;
@@ -81,17 +81,17 @@ module rq_answer
     logic unused_partial;
     assign unused_partial = ^partial_q[DATA_W-1:0];
   end
-  assign slot = {read.of, read.slot + arrived_q};
-  assign rsp_ready_o = read_valid;
-  assign rsp_fire = rsp_valid_i && rsp_ready_o;
+  assign slot         = {read.of, read.slot + arrived_q};
+  assign rsp_ready_o  = read_valid;
+  assign rsp_fire     = rsp_valid_i && rsp_ready_o;
   assign element_ends = rsp_fire && 32'(beat_q) == BEATS - 1;
-  assign rsp_ends = rsp_fire && rsp_last_i;
+  assign rsp_ends     = rsp_fire && rsp_last_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      beat_q <= '0;
+      beat_q    <= '0;
       arrived_q <= '0;
-      ends_o <= 1'b0;
+      ends_o    <= 1'b0;
     end else begin
       if (rsp_fire) beat_q <= element_ends ? '0 : beat_q + 1'b1;
       if (element_ends) arrived_q <= rsp_last_i ? 4'd0 : arrived_q + 4'd1;
@@ -100,27 +100,27 @@ module rq_answer
   end
   always_ff @(posedge clk_i) begin
     if (rsp_fire) partial_q <= shifted;
-    ends_failed_o <= rsp_error_i;
-    ends_demand_o <= read.demand;
+    ends_failed_o  <= rsp_error_i;
+    ends_demand_o  <= read.demand;
     ends_context_o <= read.of;
-    ends_chunk_o <= read.chunk;
+    ends_chunk_o   <= read.chunk;
   end
 
   ram_1r1w #(
-      .WIDTH (512),
-      .DEPTH (CONTEXTS * SLOTS),
-      .UNSEEN(1'b1)
+    .WIDTH (512),
+    .DEPTH (CONTEXTS * SLOTS),
+    .UNSEEN(1'b1)
   ) u_slots (
-      .clk_i,
-      .we_i(element_ends),
-      .waddr_i(slot),
-      .wdata_i(shifted),
-      .re_i(look_i),
-      .raddr_i({look_context_i, look_slot_i}),
-      .rdata_o(word)
+    .clk_i,
+    .we_i   (element_ends),
+    .waddr_i(slot),
+    .wdata_i(shifted),
+    .re_i   (look_i),
+    .raddr_i({look_context_i, look_slot_i}),
+    .rdata_o(word)
   );
 
-  (* ram_style = "distributed" *) logic [23:0] first_stag[CONTEXTS*SLOTS];
+  (* ram_style = "distributed" *)logic [23:0] first_stag   [CONTEXTS*SLOTS];
   logic [23:0] first_stag_q;
   assign arrived = shifted;
   always_ff @(posedge clk_i) begin
@@ -128,7 +128,7 @@ module rq_answer
     if (look_i) first_stag_q <= first_stag[{look_context_i, look_slot_i}];
   end
   always_comb begin
-    element_o = word;
+    element_o                 = word;
     element_o.sge0_stag[31:8] = first_stag_q;
   end
 

@@ -18,43 +18,43 @@
 module rq_element
   import weft_card_pkg::*;
 #(
-    parameter int unsigned DATA_W = 512,
-    parameter int unsigned CONTEXTS = 8,
-    localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W   = 512,
+  parameter  int unsigned CONTEXTS = 8,
+  localparam int unsigned COUNT_W  = $clog2(DATA_W / 8) + 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic want_i,
-    input logic once_i,
-    input logic [15:0] flow_i,
-    input logic [31:0] msn_i,
-    input logic [31:0] posted_i,
-    input logic [63:0] rq_base_i,
-    input logic [7:0] rq_log2_i,
-    output logic here_o,
-    output logic error_o,
-    output receive_element_t element_o,
-    input logic tail_valid_i,
-    input logic [15:0] tail_flow_i,
-    input logic [31:0] tail_value_i,
-    input logic flush_i,
-    input logic [15:0] flush_flow_i,
-    input logic mark_i,
-    output logic marked_o,
+  input  logic                    want_i,
+  input  logic                    once_i,
+  input  logic             [15:0] flow_i,
+  input  logic             [31:0] msn_i,
+  input  logic             [31:0] posted_i,
+  input  logic             [63:0] rq_base_i,
+  input  logic             [ 7:0] rq_log2_i,
+  output logic                    here_o,
+  output logic                    error_o,
+  output receive_element_t        element_o,
+  input  logic                    tail_valid_i,
+  input  logic             [15:0] tail_flow_i,
+  input  logic             [31:0] tail_value_i,
+  input  logic                    flush_i,
+  input  logic             [15:0] flush_flow_i,
+  input  logic                    mark_i,
+  output logic                    marked_o,
 
-    output logic el_req_valid_o,
-    input logic el_req_ready_i,
-    output logic [63:0] el_req_addr_o,
-    output logic [15:0] el_req_bytes_o,
-    input logic el_rsp_valid_i,
-    output logic el_rsp_ready_o,
-    input logic [DATA_W-1:0] el_rsp_data_i,
-    input logic [COUNT_W-1:0] el_rsp_count_i,
-    input logic el_rsp_last_i,
-    input logic el_rsp_error_i,
+  output logic               el_req_valid_o,
+  input  logic               el_req_ready_i,
+  output logic [       63:0] el_req_addr_o,
+  output logic [       15:0] el_req_bytes_o,
+  input  logic               el_rsp_valid_i,
+  output logic               el_rsp_ready_o,
+  input  logic [ DATA_W-1:0] el_rsp_data_i,
+  input  logic [COUNT_W-1:0] el_rsp_count_i,
+  input  logic               el_rsp_last_i,
+  input  logic               el_rsp_error_i,
 
-    output logic idle_o
+  output logic idle_o
 );
   localparam int unsigned SLOTS = 16;  // elements of a context, slot = low bits of the MSN
   localparam int unsigned CHUNK = 8;  // at most so many at once
@@ -73,7 +73,7 @@ module rq_element
   logic [CONTEXTS-1:0][31:0] base_q, posted_q;
   logic [CONTEXTS-1:0][4:0] count_q, count_old_q;  // count_old_q: as it was a cycle ago, for a base that follows
   logic [CONTEXTS-1:0][63:0] rq_base_q;
-  logic [CONTEXTS-1:0][7:0] rq_log2_q;
+  logic [CONTEXTS-1:0][ 7:0] rq_log2_q;
 
   // ------------------------------------------------------------------ what is wanted
   logic known, in_window, miss, take_miss, room, flush_q, ahead;
@@ -89,47 +89,47 @@ module rq_element
   end
 
   rq_oldest #(
-      .CONTEXTS(CONTEXTS)
+    .CONTEXTS(CONTEXTS)
   ) u_oldest (
-      .clk_i,
-      .rst_ni,
-      .used_i(in_window),
-      .used_context_i(current),
-      .waits_i(reading_q),
-      .found_o(room),
-      .oldest_o(victim)
+    .clk_i,
+    .rst_ni,
+    .used_i        (in_window),
+    .used_context_i(current),
+    .waits_i       (reading_q),
+    .found_o       (room),
+    .oldest_o      (victim)
   );
 
   // Where it is was found out before: a cycle ago whether it is at the memory's output (`same_q`), how far from the context's
   // first element (`into_q`), whether that was read (`fits_q`; by the base of one more cycle ago), whether there is a context
   // (`had_q`), or which one may have it. `sure_q`: nothing has moved in between.
   logic same_q, fits_q, free_q, had_q, sure_q, ends;
-  context_t target_q;
-  logic [31:0] near_q;  // the context's base
-  logic [26:0] far;
-  logic [4:0] into_q;
-  logic [5:0] into;
-  logic close;
-  assign into = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
+  context_t        target_q;
+  logic     [31:0] near_q;  // the context's base
+  logic     [26:0] far;
+  logic     [ 4:0] into_q;
+  logic     [ 5:0] into;
+  logic            close;
+  assign into      = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
   // The upper bits of the base and the carry of the lower ones are those of the MSN: each bit follows from those at its right.
-  assign far = near_q[31:5] ^ msn_i[31:5] ^ {near_q[30:5] & ~msn_i[30:5], into[5]};
-  assign close = far == '0;
-  assign known = (match_q & valid_q) != '0;
-  assign here_o = want_i && held_q && same_q;
+  assign far       = near_q[31:5] ^ msn_i[31:5] ^ {near_q[30:5] & ~msn_i[30:5], into[5]};
+  assign close     = far == '0;
+  assign known     = (match_q & valid_q) != '0;
+  assign here_o    = want_i && held_q && same_q;
   assign in_window = want_i && !here_o && had_q && fits_q && sure_q && !ends;
-  assign miss = want_i && !here_o && !(had_q && fits_q) && take_miss && free_q && sure_q;
+  assign miss      = want_i && !here_o && !(had_q && fits_q) && take_miss && free_q && sure_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) sure_q <= 1'b0;
     else sure_q <= !in_window && !miss && !ahead && !ends && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
   end
   always_ff @(posedge clk_i) begin
-    same_q <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    near_q <= base_q[current];
-    into_q <= into[4:0];
-    fits_q <= had_q && close && into[4:0] < count_q[target_q];
-    free_q <= known ? !reading_q[current] : room;
-    had_q <= known;
+    same_q   <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
+    near_q   <= base_q[current];
+    into_q   <= into[4:0];
+    fits_q   <= had_q && close && into[4:0] < count_q[target_q];
+    free_q   <= known ? !reading_q[current] : room;
+    had_q    <= known;
     target_q <= known ? current : victim;
   end
 
@@ -145,7 +145,7 @@ module rq_element
 
   // What is posted to a flow that has a context, unless the context becomes another's.
   logic [CONTEXTS-1:0] told_q;
-  logic [31:0] told_value_q;
+  logic [        31:0] told_value_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) told_q <= '0;
     else begin
@@ -161,7 +161,7 @@ module rq_element
   // ------------------------------------------------------------------ reads
   // Looks at one context after the other, at one where an element is missed (`demand_q`) first.
   typedef enum logic [2:0] {
-    Look,  // at a context; then rq_request takes four cycles
+    Look,   // at a context; then rq_request takes four cycles
     Step1,
     Step2,
     Step3,
@@ -169,49 +169,49 @@ module rq_element
     Ask
   } look_e;
   look_e look_q;
-  logic led_q;  // `scan_q` is of the element used last, and not looked at yet
+  logic  led_q;  // `scan_q` is of the element used last, and not looked at yet
   logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted;
   context_t scan_q, demand_of_q, of_q;
   logic [3:0] chunk, chunk_q, slot;
   logic [63:0] addr, addr_q;
 
   rq_request #(
-      .CHUNK(CHUNK)
+    .CHUNK(CHUNK)
   ) u_request (
-      .clk_i,
-      .demand_i(of_demand_q),
-      .base_i(base_q[of_q]),
-      .count_i(count_old_q[of_q]),
-      .posted_i(posted_q[of_q]),
-      .rq_base_i(rq_base_q[of_q]),
-      .rq_log2_i(rq_log2_q[of_q]),
-      .slot_o(slot),
-      .chunk_o(chunk),
-      .addr_o(addr),
-      .posted_o(posted)
+    .clk_i,
+    .demand_i (of_demand_q),
+    .base_i   (base_q[of_q]),
+    .count_i  (count_old_q[of_q]),
+    .posted_i (posted_q[of_q]),
+    .rq_base_i(rq_base_q[of_q]),
+    .rq_log2_i(rq_log2_q[of_q]),
+    .slot_o   (slot),
+    .chunk_o  (chunk),
+    .addr_o   (addr),
+    .posted_o (posted)
   );
 
   // What was looked at has changed: a look that was for reading ahead was in vain.
-  assign changed = miss || ends || flush_q;
+  assign changed   = miss || ends || flush_q;
   // No element is missed in the cycle in which one may be read ahead.
   assign take_miss = !demand_q && look_q != Ask;
-  assign asked = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
-  assign ahead = asked && !of_demand_q && posted && can_q && !flush_q;
+  assign asked     = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
+  assign ahead     = asked && !of_demand_q && posted && can_q && !flush_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      look_q <= Look;
-      demand_q <= 1'b0;
-      led_q <= 1'b0;
-      scan_q <= '0;
+      look_q      <= Look;
+      demand_q    <= 1'b0;
+      led_q       <= 1'b0;
+      scan_q      <= '0;
       req_valid_q <= 1'b0;
     end else begin
       unique case (look_q)
-        Look: look_q <= Step1;
-        Step1: look_q <= Step2;
-        Step2: look_q <= Step3;
-        Step3: look_q <= Step4;
-        Step4: look_q <= Ask;
+        Look:    look_q <= Step1;
+        Step1:   look_q <= Step2;
+        Step2:   look_q <= Step3;
+        Step3:   look_q <= Step4;
+        Step4:   look_q <= Ask;
         default: if (!req_valid_q) look_q <= Look;
       endcase
       if (miss) demand_q <= 1'b1;
@@ -230,67 +230,67 @@ module rq_element
     if (miss) demand_of_q <= target_q;
     changed_q <= changed || (look_q != Look && changed_q);
     if (look_q == Look) begin
-      of_q <= demand_q ? demand_of_q : scan_q;
+      of_q        <= demand_q ? demand_of_q : scan_q;
       of_demand_q <= demand_q;
     end
     // What has changed since is in `changed_q`.
-    can_q <= allowed_q && valid_q[of_q] && !reading_q[of_q];
+    can_q     <= allowed_q && valid_q[of_q] && !reading_q[of_q];
     allowed_q <= !alone_q[of_q] && count_q[of_q] <= 5'(SLOTS - CHUNK);
     if (!req_valid_q) begin
       chunk_q <= chunk;
-      addr_q <= addr;
+      addr_q  <= addr;
     end
   end
 
   logic failed, demanded;
-  context_t ended;
-  logic [3:0] gain;
+  context_t       ended;
+  logic     [3:0] gain;
   rq_answer #(
-      .DATA_W(DATA_W),
-      .CONTEXTS(CONTEXTS),
-      .SLOTS(SLOTS)
+    .DATA_W  (DATA_W),
+    .CONTEXTS(CONTEXTS),
+    .SLOTS   (SLOTS)
   ) u_answer (
-      .clk_i,
-      .rst_ni,
-      .read_i(ahead || (asked && of_demand_q)),
-      .read_context_i(of_q),
-      .read_demand_i(of_demand_q),
-      .read_chunk_i(chunk),
-      .read_slot_i(slot),
-      .rsp_valid_i(el_rsp_valid_i),
-      .rsp_ready_o(el_rsp_ready_o),
-      .rsp_data_i(el_rsp_data_i),
-      .rsp_last_i(el_rsp_last_i),
-      .rsp_error_i(el_rsp_error_i),
-      .ends_o(ends),
-      .ends_failed_o(failed),
-      .ends_demand_o(demanded),
-      .ends_context_o(ended),
-      .ends_chunk_o(gain),
-      .look_i(in_window),
-      .look_context_i(current),
-      .look_slot_i(msn_i[3:0]),
-      .element_o
+    .clk_i,
+    .rst_ni,
+    .read_i        (ahead || (asked && of_demand_q)),
+    .read_context_i(of_q),
+    .read_demand_i (of_demand_q),
+    .read_chunk_i  (chunk),
+    .read_slot_i   (slot),
+    .rsp_valid_i   (el_rsp_valid_i),
+    .rsp_ready_o   (el_rsp_ready_o),
+    .rsp_data_i    (el_rsp_data_i),
+    .rsp_last_i    (el_rsp_last_i),
+    .rsp_error_i   (el_rsp_error_i),
+    .ends_o        (ends),
+    .ends_failed_o (failed),
+    .ends_demand_o (demanded),
+    .ends_context_o(ended),
+    .ends_chunk_o  (gain),
+    .look_i        (in_window),
+    .look_context_i(current),
+    .look_slot_i   (msn_i[3:0]),
+    .element_o
   );
 
   // ------------------------------------------------------------------ state
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q <= '0;
-      alone_q <= '0;
-      once_q <= '0;
-      reading_q <= '0;
-      stale_q <= '0;
-      marked_q <= '0;
-      match_q <= '0;
-      held_q <= 1'b0;
+      valid_q      <= '0;
+      alone_q      <= '0;
+      once_q       <= '0;
+      reading_q    <= '0;
+      stale_q      <= '0;
+      marked_q     <= '0;
+      match_q      <= '0;
+      held_q       <= 1'b0;
       held_error_q <= 1'b0;
-      count_q <= '0;
+      count_q      <= '0;
     end else begin
       match_q <= miss ? CONTEXTS'(1) << target_q : match;
 
       if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
-        held_q <= 1'b0;
+        held_q       <= 1'b0;
         held_error_q <= 1'b0;
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
@@ -300,26 +300,26 @@ module rq_element
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
       end
       if (in_window) begin
-        held_q <= 1'b1;
+        held_q       <= 1'b1;
         held_error_q <= 1'b0;
       end
       if (ends) begin
         reading_q[ended] <= 1'b0;
-        stale_q[ended] <= 1'b0;
-        marked_q[ended] <= 1'b0;
+        stale_q[ended]   <= 1'b0;
+        marked_q[ended]  <= 1'b0;
         if (failed && !stale_q[ended] && !flush_q) begin
           alone_q[ended] <= 1'b1;
           if (demanded) begin
-            held_q <= 1'b1;
+            held_q       <= 1'b1;
             held_error_q <= 1'b1;
           end
         end
       end
       if (miss) begin
-        held_q <= 1'b0;
+        held_q            <= 1'b0;
         count_q[target_q] <= 5'd0;
         valid_q[target_q] <= 1'b1;
-        once_q[target_q] <= once_i;
+        once_q[target_q]  <= once_i;
         if (!had_q) alone_q[target_q] <= once_i;
         reading_q[target_q] <= 1'b1;
       end
@@ -331,7 +331,7 @@ module rq_element
         end
       end
       if (flush_q && held_flow_q == flush_flow_q) begin
-        held_q <= 1'b0;
+        held_q       <= 1'b0;
         held_error_q <= 1'b0;
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
@@ -355,17 +355,17 @@ module rq_element
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       missed_q <= '0;
-      used_q <= '0;
+      used_q   <= '0;
     end else begin
       missed_q <= miss ? CONTEXTS'(1) << target_q : '0;
-      used_q <= used;
+      used_q   <= used;
     end
   end
   always_ff @(posedge clk_i) begin
     count_old_q <= count_q;
     if (in_window || miss) begin
       held_flow_q <= flow_i;
-      held_msn_q <= msn_i;
+      held_msn_q  <= msn_i;
     end
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
       if (used_q[i]) base_q[i] <= held_msn_q;
@@ -386,12 +386,12 @@ module rq_element
     else if (!looked_q[CONTEXT_W] && asked) looked_q <= looked_q + 1'b1;
   end
 
-  assign error_o = held_error_q;
-  assign marked_o = marked_q != '0;
+  assign error_o        = held_error_q;
+  assign marked_o       = marked_q != '0;
   assign el_req_valid_o = req_valid_q;
-  assign el_req_addr_o = addr_q;
+  assign el_req_addr_o  = addr_q;
   assign el_req_bytes_o = {6'd0, chunk_q, 6'd0};
-  assign idle_o = looked_q[CONTEXT_W] && reading_q == '0;
+  assign idle_o         = looked_q[CONTEXT_W] && reading_q == '0;
 
   logic unused;
   assign unused = ^el_rsp_count_i;

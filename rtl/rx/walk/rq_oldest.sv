@@ -2,20 +2,20 @@
 // Combinational but for the order of use.
 
 module rq_oldest #(
-    parameter int unsigned CONTEXTS = 8,
-    localparam int unsigned CONTEXT_W = $clog2(CONTEXTS)
+  parameter  int unsigned CONTEXTS  = 8,
+  localparam int unsigned CONTEXT_W = $clog2(CONTEXTS)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic used_i,
-    input logic [CONTEXT_W-1:0] used_context_i,
-    input logic [CONTEXTS-1:0] waits_i,
-    output logic found_o,
-    output logic [CONTEXT_W-1:0] oldest_o
+  input  logic                 used_i,
+  input  logic [CONTEXT_W-1:0] used_context_i,
+  input  logic [ CONTEXTS-1:0] waits_i,
+  output logic                 found_o,
+  output logic [CONTEXT_W-1:0] oldest_o
 );
   logic [CONTEXTS-1:0][CONTEXTS-1:0] newer_q;  // [i][j]: i was used after j
-  logic [CONTEXTS-1:0] oldest;
+  logic [CONTEXTS-1:0]               oldest;
 
   always_comb begin
     oldest_o = '0;

@@ -8,27 +8,27 @@
 // A number that comes while a fence is under way waits; a later one takes its place.
 
 module rx_fence (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input  logic        fence_valid_i,
-    input  logic [31:0] fence_number_i,
-    output logic [31:0] fence_done_o,
-    output logic        fence_ended_o,  // pulse
+  input  logic        fence_valid_i,
+  input  logic [31:0] fence_number_i,
+  output logic [31:0] fence_done_o,
+  output logic        fence_ended_o,   // pulse
 
-    output logic colour_o,
-    input  logic segment_i,         // takes `colour_o`
-    input  logic segment_done_i,
-    input  logic segment_colour_i,  // of the one that is done
-    input  logic place_i,           // an FPDU's last placement is handed on
-    input  logic place_colour_i,
-    input  logic landed_i,          // it is answered, with those before it
-    input  logic landed_colour_i,
+  output logic colour_o,
+  input  logic segment_i,         // takes `colour_o`
+  input  logic segment_done_i,
+  input  logic segment_colour_i,  // of the one that is done
+  input  logic place_i,           // an FPDU's last placement is handed on
+  input  logic place_colour_i,
+  input  logic landed_i,          // it is answered, with those before it
+  input  logic landed_colour_i,
 
-    output logic mark_o,            // a fence begins
-    input  logic marked_i,          // reads from before are still under way
+  output logic mark_o,   // a fence begins
+  input  logic marked_i, // reads from before are still under way
 
-    output logic idle_o
+  output logic idle_o
 );
   localparam int unsigned COUNT_W = 9;
 
@@ -39,35 +39,35 @@ module rx_fence (
 
   assign begins = (fence_valid_i || waiting_q) && !running_q;
   // `marked_i` follows `mark_o` by a cycle, as `running_q` does.
-  assign ends = running_q && settled_q && count_q[!colour_q] == '0 && !marked_i;
+  assign ends   = running_q && settled_q && count_q[!colour_q] == '0 && !marked_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      colour_q <= 1'b0;
-      running_q <= 1'b0;
-      waiting_q <= 1'b0;
-      number_q <= '0;
-      next_q <= '0;
-      done_q <= '0;
-      count_q <= '0;
-      change_q <= '0;
-      settled_q <= 1'b0;
+      colour_q      <= 1'b0;
+      running_q     <= 1'b0;
+      waiting_q     <= 1'b0;
+      number_q      <= '0;
+      next_q        <= '0;
+      done_q        <= '0;
+      count_q       <= '0;
+      change_q      <= '0;
+      settled_q     <= 1'b0;
       fence_ended_o <= 1'b0;
     end else begin
       fence_ended_o <= ends;
-      settled_q <= running_q && !ends;
+      settled_q     <= running_q && !ends;
       if (begins) begin
-        colour_q <= !colour_q;
+        colour_q  <= !colour_q;
         running_q <= 1'b1;
-        number_q <= fence_valid_i ? fence_number_i : next_q;
+        number_q  <= fence_valid_i ? fence_number_i : next_q;
         waiting_q <= 1'b0;
       end else if (fence_valid_i) begin
         waiting_q <= 1'b1;
-        next_q <= fence_number_i;
+        next_q    <= fence_number_i;
       end
       if (ends) begin
         running_q <= 1'b0;
-        done_q <= number_q;
+        done_q    <= number_q;
       end
       for (int unsigned i = 0; i < 2; i++) begin
         change_q[i] <= COUNT_W'(segment_i && colour_q == 1'(i)) + COUNT_W'(place_i && place_colour_i == 1'(i)) -
@@ -78,22 +78,22 @@ module rx_fence (
     end
   end
 
-  assign colour_o = colour_q;
-  assign mark_o = begins;
+  assign colour_o     = colour_q;
+  assign mark_o       = begins;
   assign fence_done_o = done_q;
-  assign idle_o = !running_q && !waiting_q && count_q == '0 && change_q == '0;
+  assign idle_o       = !running_q && !waiting_q && count_q == '0 && change_q == '0;
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      other_colour_is_empty: assert (!running_q -> count_q[!colour_q] == '0);
+      other_colour_is_empty : assert (!running_q -> count_q[!colour_q] == '0);
     end
   end
   for (genvar i = 0; i < 2; i++) begin : gen_count_check
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        no_wrap: assert (count_q[i] < 9'd400);
+        no_wrap : assert (count_q[i] < 9'd400);
       end
     end
   end

@@ -18,84 +18,84 @@ module rx_walk
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-    parameter int unsigned DATA_W = 512,
-    parameter int unsigned NUM_FLOWS = 256,
-    parameter int unsigned NUM_STAGS = 1024,
-    parameter int unsigned SEGMENTS = 8,  // inside, a power of two
-    parameter int unsigned CONTEXTS = 8,  // flows whose receive elements are read ahead
-    localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W    = 512,
+  parameter  int unsigned NUM_FLOWS = 256,
+  parameter  int unsigned NUM_STAGS = 1024,
+  parameter  int unsigned SEGMENTS  = 8,                      // inside, a power of two
+  parameter  int unsigned CONTEXTS  = 8,                      // flows whose receive elements are read ahead
+  localparam int unsigned COUNT_W   = $clog2(DATA_W / 8) + 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic [1:0] closed_i,  // level, of each port: no room for more reports
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic [1:0] closed_i, // level, of each port: no room for more reports
 
-    input logic start_valid_i,
-    output logic start_ready_o,
-    input logic start_chained_i,
-    input logic [15:0] start_flow_i,
-    input logic [31:0] start_seq_i,
-    input logic [15:0] start_len_i,
-    input flow_rx_row_t start_row_i,
-    input logic [31:0] start_msn_i,
-    input logic [31:0] start_mo_i,
+  input  logic                start_valid_i,
+  output logic                start_ready_o,
+  input  logic                start_chained_i,
+  input  logic         [15:0] start_flow_i,
+  input  logic         [31:0] start_seq_i,
+  input  logic         [15:0] start_len_i,
+  input  flow_rx_row_t        start_row_i,
+  input  logic         [31:0] start_msn_i,
+  input  logic         [31:0] start_mo_i,
 
-    input logic pl_valid_i,
-    output logic pl_ready_o,
-    input logic [DATA_W-1:0] pl_data_i,
-    input logic [COUNT_W-1:0] pl_count_i,
-    input logic pl_last_i,
+  input  logic               pl_valid_i,
+  output logic               pl_ready_o,
+  input  logic [ DATA_W-1:0] pl_data_i,
+  input  logic [COUNT_W-1:0] pl_count_i,
+  input  logic               pl_last_i,
 
-    output logic done_valid_o,
-    output logic [15:0] done_len_o,
-    output stop_e done_stop_o,
-    output logic done_engine_o,
-    output logic [31:0] done_msn_o,
-    output logic [31:0] done_mo_o,
+  output logic         done_valid_o,
+  output logic  [15:0] done_len_o,
+  output stop_e        done_stop_o,
+  output logic         done_engine_o,
+  output logic  [31:0] done_msn_o,
+  output logic  [31:0] done_mo_o,
 
-    output logic op_valid_o,
-    input logic op_ready_i,
-    output op_t op_o,
+  output logic op_valid_o,
+  input  logic op_ready_i,
+  output op_t  op_o,
 
-    output logic place_valid_o,
-    input logic place_ready_i,
-    output logic [DATA_W-1:0] place_data_o,
-    output logic [COUNT_W-1:0] place_count_o,
-    output logic place_last_o,
+  output logic               place_valid_o,
+  input  logic               place_ready_i,
+  output logic [ DATA_W-1:0] place_data_o,
+  output logic [COUNT_W-1:0] place_count_o,
+  output logic               place_last_o,
 
-    // Receive elements.
-    output logic el_req_valid_o,
-    input logic el_req_ready_i,
-    output logic [63:0] el_req_addr_o,
-    output logic [15:0] el_req_bytes_o,
-    input logic el_rsp_valid_i,
-    output logic el_rsp_ready_o,
-    input logic [DATA_W-1:0] el_rsp_data_i,
-    input logic [COUNT_W-1:0] el_rsp_count_i,
-    input logic el_rsp_last_i,
-    input logic el_rsp_error_i,
-    input logic el_flush_i,  // the FLOW_RX row of this flow was written
-    input logic [15:0] el_flush_flow_i,
+  // Receive elements.
+  output logic               el_req_valid_o,
+  input  logic               el_req_ready_i,
+  output logic [       63:0] el_req_addr_o,
+  output logic [       15:0] el_req_bytes_o,
+  input  logic               el_rsp_valid_i,
+  output logic               el_rsp_ready_o,
+  input  logic [ DATA_W-1:0] el_rsp_data_i,
+  input  logic [COUNT_W-1:0] el_rsp_count_i,
+  input  logic               el_rsp_last_i,
+  input  logic               el_rsp_error_i,
+  input  logic               el_flush_i,      // the FLOW_RX row of this flow was written
+  input  logic [       15:0] el_flush_flow_i,
 
-    // Table STAG (other numbers are refused).
-    input logic tbl_req_valid_i,
-    output logic tbl_req_ready_o,
-    input table_req_t tbl_req_i,
-    output logic tbl_rsp_valid_o,
-    output table_rsp_t tbl_rsp_o,
+  // Table STAG (other numbers are refused).
+  input  logic       tbl_req_valid_i,
+  output logic       tbl_req_ready_o,
+  input  table_req_t tbl_req_i,
+  output logic       tbl_rsp_valid_o,
+  output table_rsp_t tbl_rsp_o,
 
-    input logic rq_tail_valid_i,
-    input logic [15:0] rq_tail_flow_i,
-    input logic [31:0] rq_tail_value_i,
+  input logic        rq_tail_valid_i,
+  input logic [15:0] rq_tail_flow_i,
+  input logic [31:0] rq_tail_value_i,
 
-    // Fence; and what host memory has answered, FPDU by FPDU.
-    input logic fence_valid_i,
-    input logic [31:0] fence_number_i,
-    output logic [31:0] fence_done_o,
-    input logic landed_i,
-    input logic landed_colour_i,
+  // Fence; and what host memory has answered, FPDU by FPDU.
+  input  logic        fence_valid_i,
+  input  logic [31:0] fence_number_i,
+  output logic [31:0] fence_done_o,
+  input  logic        landed_i,
+  input  logic        landed_colour_i,
 
-    output logic idle_o,
-    output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  output logic                          idle_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
   // Between framing and checks.
   localparam int unsigned FPDUS = 8;
@@ -108,66 +108,66 @@ module rx_walk
   logic [31:0] since_marker;
   logic colour, done_colour, mark, marked, fence_ended, old_row;
   assign start_seg.chained = start_chained_i;
-  assign start_seg.colour = colour;
-  assign start_seg.flow = start_flow_i;
-  assign start_seg.seq = start_seq_i;
-  assign start_seg.len = start_len_i;
-  assign start_seg.msn = start_msn_i;
-  assign start_seg.mo = start_mo_i;
-  assign start_seg.row = start_row_i;
-  assign since_marker = start_seq_i - start_row_i.marker_base;
-  assign start_ready_o = fpdus_ready && seg_room;
+  assign start_seg.colour  = colour;
+  assign start_seg.flow    = start_flow_i;
+  assign start_seg.seq     = start_seq_i;
+  assign start_seg.len     = start_len_i;
+  assign start_seg.msn     = start_msn_i;
+  assign start_seg.mo      = start_mo_i;
+  assign start_seg.row     = start_row_i;
+  assign since_marker      = start_seq_i - start_row_i.marker_base;
+  assign start_ready_o     = fpdus_ready && seg_room;
 
   fifo_sync #(
-      .WIDTH($bits(segment_t)),
-      .DEPTH(SEGMENTS)
+    .WIDTH($bits(segment_t)),
+    .DEPTH(SEGMENTS)
   ) u_segments (
-      .clk_i,
-      .rst_ni,
-      .wr_valid_i(start_valid_i && fpdus_ready),
-      .wr_ready_o(seg_room),
-      .wr_data_i(start_seg),
-      .rd_valid_o(seg_valid),
-      .rd_ready_i(seg_ready),
-      .rd_data_o(seg),
-      .count_o()
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(start_valid_i && fpdus_ready),
+    .wr_ready_o(seg_room),
+    .wr_data_i (start_seg),
+    .rd_valid_o(seg_valid),
+    .rd_ready_i(seg_ready),
+    .rd_data_o (seg),
+    .count_o   ()
   );
 
   // ------------------------------------------------------------------ FPDUs
   logic head_valid, head_ready, tail_valid, tail_ready, crc_valid, crc_ready, crc_good, pk_valid, pk_go;
-  fpdu_head_t head;
-  fpdu_tail_t tail;
-  logic [DATA_W-1:0] pk_data;
+  fpdu_head_t              head;
+  fpdu_tail_t              tail;
+  logic       [DATA_W-1:0] pk_data;
 
   walk_fpdus #(
-      .DATA_W(DATA_W),
-      .FPDUS(FPDUS)
+    .DATA_W(DATA_W),
+    .FPDUS (FPDUS)
   ) u_fpdus (
-      .clk_i,
-      .rst_ni,
-      .seg_valid_i(start_valid_i && seg_room),
-      .seg_ready_o(fpdus_ready),
-      .seg_len_i(start_len_i),
-      .seg_markers_i(start_row_i.flags[FLOW_RX_ROW_MARKERS_BIT]),
-      .seg_phase_i(since_marker[8:2]),
-      .pl_valid_i,
-      .pl_ready_o,
-      .pl_data_i,
-      .pl_count_i,
-      .pl_last_i,
-      .head_valid_o(head_valid),
-      .head_ready_i(head_ready),
-      .head_o(head),
-      .tail_valid_o(tail_valid),
-      .tail_ready_i(tail_ready),
-      .tail_o(tail),
-      .crc_valid_o(crc_valid),
-      .crc_ready_i(crc_ready),
-      .crc_good_o(crc_good),
-      .pk_valid_o(pk_valid),
-      .pk_go_i(pk_go),
-      .pk_data_o(pk_data),
-      .idle_o(fpdus_idle)
+    .clk_i,
+    .rst_ni,
+    .seg_valid_i  (start_valid_i && seg_room),
+    .seg_ready_o  (fpdus_ready),
+    .seg_len_i    (start_len_i),
+    .seg_markers_i(start_row_i.flags[FLOW_RX_ROW_MARKERS_BIT]),
+    .seg_phase_i  (since_marker[8:2]),
+    .pl_valid_i,
+    .pl_ready_o,
+    .pl_data_i,
+    .pl_count_i,
+    .pl_last_i,
+    .head_valid_o (head_valid),
+    .head_ready_i (head_ready),
+    .head_o       (head),
+    .tail_valid_o (tail_valid),
+    .tail_ready_i (tail_ready),
+    .tail_o       (tail),
+    .crc_valid_o  (crc_valid),
+    .crc_ready_i  (crc_ready),
+    .crc_good_o   (crc_good),
+    .pk_valid_o   (pk_valid),
+    .pk_go_i      (pk_go),
+    .pk_data_o    (pk_data),
+    .idle_o       (fpdus_idle)
   );
 
   // ------------------------------------------------------------------ tables and receive elements
@@ -175,108 +175,108 @@ module rx_walk
   logic [23:0] lookup_index;
   logic [15:0] tail_flow;
   logic [31:0] tail_value, want_msn;
-  stag_row_t stag_row;
+  stag_row_t        stag_row;
   receive_element_t element;
 
   stag_table #(
-      .NUM_STAGS(NUM_STAGS)
+    .NUM_STAGS(NUM_STAGS)
   ) u_stags (
-      .clk_i,
-      .rst_ni,
-      .ready_o(stags_ready),
-      .lookup_i(lookup),
-      .lookup_index_i(lookup_index),
-      .row_in_range_o(row_in_range),
-      .row_o(stag_row),
-      .tbl_req_valid_i,
-      .tbl_req_ready_o,
-      .tbl_req_i,
-      .tbl_rsp_valid_o,
-      .tbl_rsp_o
+    .clk_i,
+    .rst_ni,
+    .ready_o       (stags_ready),
+    .lookup_i      (lookup),
+    .lookup_index_i(lookup_index),
+    .row_in_range_o(row_in_range),
+    .row_o         (stag_row),
+    .tbl_req_valid_i,
+    .tbl_req_ready_o,
+    .tbl_req_i,
+    .tbl_rsp_valid_o,
+    .tbl_rsp_o
   );
 
   rq_tail #(
-      .NUM_FLOWS(NUM_FLOWS)
+    .NUM_FLOWS(NUM_FLOWS)
   ) u_rq_tail (
-      .clk_i,
-      .rst_ni,
-      .ready_o(tails_ready),
-      .write_valid_i(rq_tail_valid_i),
-      .write_flow_i(rq_tail_flow_i),
-      .write_value_i(rq_tail_value_i),
-      .read_i(tail_read),
-      .read_flow_i(tail_flow),
-      .tail_o(tail_value)
+    .clk_i,
+    .rst_ni,
+    .ready_o      (tails_ready),
+    .write_valid_i(rq_tail_valid_i),
+    .write_flow_i (rq_tail_flow_i),
+    .write_value_i(rq_tail_value_i),
+    .read_i       (tail_read),
+    .read_flow_i  (tail_flow),
+    .tail_o       (tail_value)
   );
 
   rq_element #(
-      .DATA_W(DATA_W),
-      .CONTEXTS(CONTEXTS)
+    .DATA_W  (DATA_W),
+    .CONTEXTS(CONTEXTS)
   ) u_element (
-      .clk_i,
-      .rst_ni,
-      .want_i(want),
-      .once_i(old_row),
-      .flow_i(seg.flow),
-      .msn_i(want_msn),
-      .posted_i(tail_value),
-      .rq_base_i(seg.row.rq_base),
-      .rq_log2_i(seg.row.rq_log2),
-      .here_o(here),
-      .error_o(element_error),
-      .element_o(element),
-      .tail_valid_i(rq_tail_valid_i),
-      .tail_flow_i(rq_tail_flow_i),
-      .tail_value_i(rq_tail_value_i),
-      .flush_i(el_flush_i),
-      .flush_flow_i(el_flush_flow_i),
-      .mark_i(mark),
-      .marked_o(marked),
-      .el_req_valid_o,
-      .el_req_ready_i,
-      .el_req_addr_o,
-      .el_req_bytes_o,
-      .el_rsp_valid_i,
-      .el_rsp_ready_o,
-      .el_rsp_data_i,
-      .el_rsp_count_i,
-      .el_rsp_last_i,
-      .el_rsp_error_i,
-      .idle_o(element_idle)
+    .clk_i,
+    .rst_ni,
+    .want_i      (want),
+    .once_i      (old_row),
+    .flow_i      (seg.flow),
+    .msn_i       (want_msn),
+    .posted_i    (tail_value),
+    .rq_base_i   (seg.row.rq_base),
+    .rq_log2_i   (seg.row.rq_log2),
+    .here_o      (here),
+    .error_o     (element_error),
+    .element_o   (element),
+    .tail_valid_i(rq_tail_valid_i),
+    .tail_flow_i (rq_tail_flow_i),
+    .tail_value_i(rq_tail_value_i),
+    .flush_i     (el_flush_i),
+    .flush_flow_i(el_flush_flow_i),
+    .mark_i      (mark),
+    .marked_o    (marked),
+    .el_req_valid_o,
+    .el_req_ready_i,
+    .el_req_addr_o,
+    .el_req_bytes_o,
+    .el_rsp_valid_i,
+    .el_rsp_ready_o,
+    .el_rsp_data_i,
+    .el_rsp_count_i,
+    .el_rsp_last_i,
+    .el_rsp_error_i,
+    .idle_o      (element_idle)
   );
 
   // ------------------------------------------------------------------ fence
   rx_fence u_fence (
-      .clk_i,
-      .rst_ni,
-      .fence_valid_i,
-      .fence_number_i,
-      .fence_done_o,
-      .fence_ended_o(fence_ended),
-      .colour_o(colour),
-      .segment_i(start_valid_i && start_ready_o),
-      .segment_done_i(done_valid_o),
-      .segment_colour_i(done_colour),
-      .place_i(op_valid_o && op_ready_i && !op_o.is_report && op_o.last),
-      .place_colour_i(op_o.colour),
-      .landed_i,
-      .landed_colour_i,
-      .mark_o(mark),
-      .marked_i(marked),
-      .idle_o(fence_idle)
+    .clk_i,
+    .rst_ni,
+    .fence_valid_i,
+    .fence_number_i,
+    .fence_done_o,
+    .fence_ended_o   (fence_ended),
+    .colour_o        (colour),
+    .segment_i       (start_valid_i && start_ready_o),
+    .segment_done_i  (done_valid_o),
+    .segment_colour_i(done_colour),
+    .place_i         (op_valid_o && op_ready_i && !op_o.is_report && op_o.last),
+    .place_colour_i  (op_o.colour),
+    .landed_i,
+    .landed_colour_i,
+    .mark_o          (mark),
+    .marked_i        (marked),
+    .idle_o          (fence_idle)
   );
 
   walk_rows #(
-      .SEGMENTS(SEGMENTS)
+    .SEGMENTS(SEGMENTS)
   ) u_rows (
-      .clk_i,
-      .rst_ni,
-      .start_i(start_valid_i && start_ready_o),
-      .start_flow_i,
-      .end_i(seg_valid && seg_ready),
-      .written_i(el_flush_i),
-      .written_flow_i(el_flush_flow_i),
-      .old_row_o(old_row)
+    .clk_i,
+    .rst_ni,
+    .start_i       (start_valid_i && start_ready_o),
+    .start_flow_i,
+    .end_i         (seg_valid && seg_ready),
+    .written_i     (el_flush_i),
+    .written_flow_i(el_flush_flow_i),
+    .old_row_o     (old_row)
   );
 
   // ------------------------------------------------------------------ checks
@@ -286,87 +286,86 @@ module rx_walk
   logic [15:0] run_bytes;
 
   walk_check u_check (
-      .clk_i,
-      .rst_ni,
-      .tables_ready_i(stags_ready && tails_ready),
-      .closed_i,
-      .seg_valid_i(seg_valid),
-      .seg_ready_o(seg_ready),
-      .seg_i(seg),
-      .head_valid_i(head_valid),
-      .head_ready_o(head_ready),
-      .head_i(head),
-      .begin_o(fpdu_begins),
-      .tail_valid_i(tail_valid),
-      .tail_ready_o(tail_ready),
-      .tail_i(tail),
-      .crc_valid_i(crc_valid),
-      .crc_ready_o(crc_ready),
-      .crc_good_i(crc_good),
-      .lookup_o(lookup),
-      .lookup_index_o(lookup_index),
-      .row_in_range_i(row_in_range),
-      .row_i(stag_row),
-      .tail_read_o(tail_read),
-      .tail_flow_o(tail_flow),
-      .rq_tail_i(tail_value),
-      .el_want_o(want),
-      .el_msn_o(want_msn),
-      .el_here_i(here),
-      .el_error_i(element_error),
-      .element_i(element),
-      .verdict_valid_o(verdict_valid),
-      .verdict_ready_i(verdict_ready),
-      .verdict_keep_o(verdict_keep),
-      .verdict_beats_o(verdict_beats),
-      .run_valid_o(run_valid),
-      .run_ready_i(run_ready),
-      .run_bytes_o(run_bytes),
-      .run_end_o(run_end),
-      .op_valid_o,
-      .op_ready_i,
-      .op_o,
-      .done_valid_o,
-      .done_len_o,
-      .done_stop_o,
-      .done_engine_o,
-      .done_msn_o,
-      .done_mo_o,
-      .done_colour_o(done_colour),
-      .idle_o(check_idle),
-      .cnt_inc_o(check_cnt)
+    .clk_i,
+    .rst_ni,
+    .tables_ready_i (stags_ready && tails_ready),
+    .closed_i,
+    .seg_valid_i    (seg_valid),
+    .seg_ready_o    (seg_ready),
+    .seg_i          (seg),
+    .head_valid_i   (head_valid),
+    .head_ready_o   (head_ready),
+    .head_i         (head),
+    .begin_o        (fpdu_begins),
+    .tail_valid_i   (tail_valid),
+    .tail_ready_o   (tail_ready),
+    .tail_i         (tail),
+    .crc_valid_i    (crc_valid),
+    .crc_ready_o    (crc_ready),
+    .crc_good_i     (crc_good),
+    .lookup_o       (lookup),
+    .lookup_index_o (lookup_index),
+    .row_in_range_i (row_in_range),
+    .row_i          (stag_row),
+    .tail_read_o    (tail_read),
+    .tail_flow_o    (tail_flow),
+    .rq_tail_i      (tail_value),
+    .el_want_o      (want),
+    .el_msn_o       (want_msn),
+    .el_here_i      (here),
+    .el_error_i     (element_error),
+    .element_i      (element),
+    .verdict_valid_o(verdict_valid),
+    .verdict_ready_i(verdict_ready),
+    .verdict_keep_o (verdict_keep),
+    .verdict_beats_o(verdict_beats),
+    .run_valid_o    (run_valid),
+    .run_ready_i    (run_ready),
+    .run_bytes_o    (run_bytes),
+    .run_end_o      (run_end),
+    .op_valid_o,
+    .op_ready_i,
+    .op_o,
+    .done_valid_o,
+    .done_len_o,
+    .done_stop_o,
+    .done_engine_o,
+    .done_msn_o,
+    .done_mo_o,
+    .done_colour_o  (done_colour),
+    .idle_o         (check_idle),
+    .cnt_inc_o      (check_cnt)
   );
 
   walk_place #(
-      .DATA_W(DATA_W),
-      .FPDUS(FPDUS)
+    .DATA_W(DATA_W),
+    .FPDUS (FPDUS)
   ) u_place (
-      .clk_i,
-      .rst_ni,
-      .pk_valid_i(pk_valid),
-      .pk_go_o(pk_go),
-      .pk_data_i(pk_data),
-      .verdict_valid_i(verdict_valid),
-      .verdict_ready_o(verdict_ready),
-      .verdict_keep_i(verdict_keep),
-      .verdict_beats_i(verdict_beats),
-      .run_valid_i(run_valid),
-      .run_ready_o(run_ready),
-      .run_bytes_i(run_bytes),
-      .run_end_i(run_end),
-      .place_valid_o,
-      .place_ready_i,
-      .place_data_o,
-      .place_count_o,
-      .place_last_o,
-      .idle_o(place_idle)
+    .clk_i,
+    .rst_ni,
+    .pk_valid_i     (pk_valid),
+    .pk_go_o        (pk_go),
+    .pk_data_i      (pk_data),
+    .verdict_valid_i(verdict_valid),
+    .verdict_ready_o(verdict_ready),
+    .verdict_keep_i (verdict_keep),
+    .verdict_beats_i(verdict_beats),
+    .run_valid_i    (run_valid),
+    .run_ready_o    (run_ready),
+    .run_bytes_i    (run_bytes),
+    .run_end_i      (run_end),
+    .place_valid_o,
+    .place_ready_i,
+    .place_data_o,
+    .place_count_o,
+    .place_last_o,
+    .idle_o         (place_idle)
   );
 
-  assign idle_o = stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle &&
-                  place_idle && fence_idle;
+  assign idle_o = stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle && fence_idle;
 
   always_comb begin
-    cnt_inc_o = check_cnt;
+    cnt_inc_o             = check_cnt;
     cnt_inc_o[CNT_FENCES] = 16'(fence_ended);
   end
 
@@ -375,24 +374,24 @@ module rx_walk
 
 `ifndef SYNTHESIS
   place_watch #(
-      .NUM_STAGS(NUM_STAGS)
+    .NUM_STAGS(NUM_STAGS)
   ) u_watch (
-      .clk_i,
-      .rst_ni,
-      .tbl_accepted_i(tbl_req_valid_i && tbl_req_ready_o),
-      .tbl_req_i,
-      .seg_i(seg),
-      .head_i(head_valid && head_ready),
-      .head_words_i(head),
-      .begin_i(fpdu_begins),
-      .tail_i(tail_valid && tail_ready),
-      .tail_end_i(tail),
-      .crc_good_i(crc_good),
-      .element_i(want && here && !element_error),
-      .element_read_i(element),
-      .place_i(op_valid_o && op_ready_i && !op_o.is_report),
-      .iova_i(op_o.iova),
-      .bytes_i(op_o.bytes)
+    .clk_i,
+    .rst_ni,
+    .tbl_accepted_i(tbl_req_valid_i && tbl_req_ready_o),
+    .tbl_req_i,
+    .seg_i         (seg),
+    .head_i        (head_valid && head_ready),
+    .head_words_i  (head),
+    .begin_i       (fpdu_begins),
+    .tail_i        (tail_valid && tail_ready),
+    .tail_end_i    (tail),
+    .crc_good_i    (crc_good),
+    .element_i     (want && here && !element_error),
+    .element_read_i(element),
+    .place_i       (op_valid_o && op_ready_i && !op_o.is_report),
+    .iova_i        (op_o.iova),
+    .bytes_i       (op_o.bytes)
   );
 `endif
 endmodule

@@ -7,22 +7,22 @@ module stag_table
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-    parameter int unsigned NUM_STAGS = 1024
+  parameter int unsigned NUM_STAGS = 1024
 ) (
-    input logic clk_i,
-    input logic rst_ni,
-    output logic ready_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic ready_o,
 
-    input logic lookup_i,
-    input logic [23:0] lookup_index_i,
-    output logic row_in_range_o,
-    output stag_row_t row_o,
+  input  logic             lookup_i,
+  input  logic      [23:0] lookup_index_i,
+  output logic             row_in_range_o,
+  output stag_row_t        row_o,
 
-    input logic tbl_req_valid_i,
-    output logic tbl_req_ready_o,
-    input table_req_t tbl_req_i,
-    output logic tbl_rsp_valid_o,
-    output table_rsp_t tbl_rsp_o
+  input  logic       tbl_req_valid_i,
+  output logic       tbl_req_ready_o,
+  input  table_req_t tbl_req_i,
+  output logic       tbl_rsp_valid_o,
+  output table_rsp_t tbl_rsp_o
 );
   localparam int unsigned INDEX_W = $clog2(NUM_STAGS);
   localparam int unsigned ROW_W = 256;  // the rest of a row is reserved
@@ -33,40 +33,40 @@ module stag_table
     Read,
     Answer
   } state_e;
-  state_e state_q;
-  logic [INDEX_W-1:0] clear_q;
-  logic [23:0] index_q;
+  state_e               state_q;
+  logic   [INDEX_W-1:0] clear_q;
+  logic   [       23:0] index_q;
   logic refused_q, read_q, host_read, host_write;
   logic seen, reads, writes;  // of a request
   logic [INDEX_W-1:0] place;
-  logic [ROW_W-1:0] rdata;
+  logic [  ROW_W-1:0] rdata;
 
-  assign ready_o = state_q != Clear;
-  assign host_write = seen && state_q == Idle && writes && !lookup_i;
-  assign host_read = seen && state_q == Idle && reads;  // if there is no look-up
+  assign ready_o         = state_q != Clear;
+  assign host_write      = seen && state_q == Idle && writes && !lookup_i;
+  assign host_read       = seen && state_q == Idle && reads;  // if there is no look-up
   assign tbl_req_ready_o = seen && state_q == Idle && (!(reads || writes) || !lookup_i);
 
   table_request #(
-      .INDEX_W(INDEX_W)
+    .INDEX_W(INDEX_W)
   ) u_request (
-      .clk_i,
-      .rst_ni,
-      .req_valid_i(tbl_req_valid_i),
-      .req_i(tbl_req_i),
-      .refuse_i(tbl_req_i.number != TBL_STAG),
-      .take_i(tbl_req_ready_o),
-      .seen_o(seen),
-      .reads_o(reads),
-      .writes_o(writes),
-      .row_o(place)
+    .clk_i,
+    .rst_ni,
+    .req_valid_i(tbl_req_valid_i),
+    .req_i      (tbl_req_i),
+    .refuse_i   (tbl_req_i.number != TBL_STAG),
+    .take_i     (tbl_req_ready_o),
+    .seen_o     (seen),
+    .reads_o    (reads),
+    .writes_o   (writes),
+    .row_o      (place)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= Clear;
-      clear_q <= '0;
+      state_q   <= Clear;
+      clear_q   <= '0;
       refused_q <= 1'b0;
-      read_q <= 1'b0;
+      read_q    <= 1'b0;
     end else begin
       unique case (state_q)
         Clear: begin
@@ -75,12 +75,12 @@ module stag_table
         end
         Idle: begin
           if (tbl_req_ready_o) begin
-            state_q <= host_read ? Read : Answer;
+            state_q   <= host_read ? Read : Answer;
             refused_q <= !(reads || writes);
-            read_q <= host_read;
+            read_q    <= host_read;
           end
         end
-        Read: state_q <= Answer;
+        Read:    state_q <= Answer;
         default: state_q <= Idle;
       endcase
     end
@@ -93,24 +93,24 @@ module stag_table
   end
 
   ram_1r1w #(
-      .WIDTH (ROW_W),
-      .DEPTH (NUM_STAGS),
-      .UNSEEN(1'b1)
+    .WIDTH (ROW_W),
+    .DEPTH (NUM_STAGS),
+    .UNSEEN(1'b1)
   ) u_rows (
-      .clk_i,
-      .we_i(state_q == Clear || host_write),
-      .waddr_i(state_q == Clear ? clear_q : place),
-      .wdata_i(state_q == Clear ? '0 : tbl_req_i.row[ROW_W-1:0]),
-      .re_i(lookup_i || host_read),
-      .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : place),
-      .rdata_o(rdata)
+    .clk_i,
+    .we_i   (state_q == Clear || host_write),
+    .waddr_i(state_q == Clear ? clear_q : place),
+    .wdata_i(state_q == Clear ? '0 : tbl_req_i.row[ROW_W-1:0]),
+    .re_i   (lookup_i || host_read),
+    .raddr_i(lookup_i ? lookup_index_i[INDEX_W-1:0] : place),
+    .rdata_o(rdata)
   );
 
-  assign row_o = {256'd0, rdata};
-  assign row_in_range_o = index_q >> INDEX_W == '0 && index_q != 24'd0;
-  assign tbl_rsp_valid_o = state_q == Answer;
+  assign row_o             = {256'd0, rdata};
+  assign row_in_range_o    = index_q >> INDEX_W == '0 && index_q != 24'd0;
+  assign tbl_rsp_valid_o   = state_q == Answer;
   assign tbl_rsp_o.refused = refused_q;
-  assign tbl_rsp_o.row = read_q ? {256'd0, answer_q} : '0;
+  assign tbl_rsp_o.row     = read_q ? {256'd0, answer_q} : '0;
 
   logic unused;
   assign unused = ^tbl_req_i.row[511:ROW_W];

@@ -13,60 +13,60 @@ module walk_check
   import walk_pkg::*;
   import weft_card_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic tables_ready_i,
-    input logic [1:0] closed_i,  // of each port
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       tables_ready_i,
+  input logic [1:0] closed_i,        // of each port
 
-    input logic seg_valid_i,
-    output logic seg_ready_o,
-    input segment_t seg_i,
-    input logic head_valid_i,
-    output logic head_ready_o,
-    input fpdu_head_t head_i,
-    output logic begin_o,  // the head taken last is that of the FPDU in hand
-    input logic tail_valid_i,
-    output logic tail_ready_o,
-    input fpdu_tail_t tail_i,
-    input logic crc_valid_i,
-    output logic crc_ready_o,
-    input logic crc_good_i,
+  input  logic       seg_valid_i,
+  output logic       seg_ready_o,
+  input  segment_t   seg_i,
+  input  logic       head_valid_i,
+  output logic       head_ready_o,
+  input  fpdu_head_t head_i,
+  output logic       begin_o,       // the head taken last is that of the FPDU in hand
+  input  logic       tail_valid_i,
+  output logic       tail_ready_o,
+  input  fpdu_tail_t tail_i,
+  input  logic       crc_valid_i,
+  output logic       crc_ready_o,
+  input  logic       crc_good_i,
 
-    output logic lookup_o,
-    output logic [23:0] lookup_index_o,
-    input logic row_in_range_i,
-    input stag_row_t row_i,
-    output logic tail_read_o,
-    output logic [15:0] tail_flow_o,
-    input logic [31:0] rq_tail_i,
-    output logic el_want_o,
-    output logic [31:0] el_msn_o,
-    input logic el_here_i,
-    input logic el_error_i,
-    input receive_element_t element_i,
+  output logic                    lookup_o,
+  output logic             [23:0] lookup_index_o,
+  input  logic                    row_in_range_i,
+  input  stag_row_t               row_i,
+  output logic                    tail_read_o,
+  output logic             [15:0] tail_flow_o,
+  input  logic             [31:0] rq_tail_i,
+  output logic                    el_want_o,
+  output logic             [31:0] el_msn_o,
+  input  logic                    el_here_i,
+  input  logic                    el_error_i,
+  input  receive_element_t        element_i,
 
-    output logic verdict_valid_o,
-    input logic verdict_ready_i,
-    output logic verdict_keep_o,
-    output logic [11:0] verdict_beats_o,
-    output logic run_valid_o,
-    input logic run_ready_i,
-    output logic [15:0] run_bytes_o,
-    output logic run_end_o,
+  output logic        verdict_valid_o,
+  input  logic        verdict_ready_i,
+  output logic        verdict_keep_o,
+  output logic [11:0] verdict_beats_o,
+  output logic        run_valid_o,
+  input  logic        run_ready_i,
+  output logic [15:0] run_bytes_o,
+  output logic        run_end_o,
 
-    output logic op_valid_o,
-    input logic op_ready_i,
-    output op_t op_o,
-    output logic done_valid_o,
-    output logic [15:0] done_len_o,
-    output stop_e done_stop_o,
-    output logic done_engine_o,
-    output logic [31:0] done_msn_o,
-    output logic [31:0] done_mo_o,
-    output logic done_colour_o,
+  output logic         op_valid_o,
+  input  logic         op_ready_i,
+  output op_t          op_o,
+  output logic         done_valid_o,
+  output logic  [15:0] done_len_o,
+  output stop_e        done_stop_o,
+  output logic         done_engine_o,
+  output logic  [31:0] done_msn_o,
+  output logic  [31:0] done_mo_o,
+  output logic         done_colour_o,
 
-    output logic idle_o,
-    output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  output logic                          idle_o,
+  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
   typedef enum logic [3:0] {
     Head,     // wait for an FPDU
@@ -88,87 +88,87 @@ module walk_check
   logic [15:0] next_offset, offset_q;
   logic next_valid, next_checked, take, take_tail;
   class_e next_kind;
-  logic has_payload_q;
+  logic   has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // of queue 0, good so far; not its MSN, MO
-  logic region_q;  // a region is to be checked
-  logic [31:0] pd_q;
-  err_e err_q;
-  logic bad_q;  // there is one
-  fpdu_tail_t tail_q;
-  logic cut_q;  // it is not the segment's first, and its report has no room
-  logic silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
+  logic              region_q;  // a region is to be checked
+  logic       [31:0] pd_q;
+  err_e              err_q;
+  logic              bad_q;  // there is one
+  fpdu_tail_t        tail_q;
+  logic              cut_q;  // it is not the segment's first, and its report has no room
+  logic              silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
-  stop_e stop;
+  stop_e             stop;
   logic [31:0] msn, mo;
 
   // Where the payload goes.
   logic [3:0][63:0] run_iova_q;
   logic [3:0][15:0] run_bytes_q;
-  logic [3:0] todo_q;  // a one for each run to be placed yet
+  logic [3:0]       todo_q;  // a one for each run to be placed yet
   logic [1:0] runs_q, run_q;
   logic owed_q;  // the payload waits for its verdict: nothing of the FPDU has gone out, and it has beats
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
-  region_bad_t region_bad;
-  logic [31:0] sge_stag;
+  region_bad_t        region_bad;
+  logic        [31:0] sge_stag;
   logic [63:0] region_iova, sge_iova, sge_to;
   logic [15:0] piece, taken;
 
   walk_region u_region (
-      .clk_i,
-      .rst_ni,
-      .tables_ready_i,
-      .head_valid_i,
-      .head_ready_o,
-      .head_i,
-      .lookup_o,
-      .lookup_index_o,
-      .row_in_range_i,
-      .row_i,
-      .sge_look_i(sge_look),
-      .sge_index_i(state_q == Look ? sge_stag[31:8] : element_i.sge0_stag[31:8]),
-      .sge_stag_i(sge_stag),
-      .sge_to_i(sge_to),
-      .sge_bytes_i(piece),
-      .pd_i(pd_q),
-      .sge_bad_o(sge_bad),
-      .sge_iova_o(sge_iova),
-      .next_valid_o(next_valid),
-      .next_ready_i(take),
-      .next_header_o(next_header),
-      .next_offset_o(next_offset),
-      .region_valid_o(region_valid),
-      .region_bad_o(region_bad),
-      .region_iova_o(region_iova),
-      .free_i(take_tail),
-      .idle_o(region_idle)
+    .clk_i,
+    .rst_ni,
+    .tables_ready_i,
+    .head_valid_i,
+    .head_ready_o,
+    .head_i,
+    .lookup_o,
+    .lookup_index_o,
+    .row_in_range_i,
+    .row_i,
+    .sge_look_i    (sge_look),
+    .sge_index_i   (state_q == Look ? sge_stag[31:8] : element_i.sge0_stag[31:8]),
+    .sge_stag_i    (sge_stag),
+    .sge_to_i      (sge_to),
+    .sge_bytes_i   (piece),
+    .pd_i          (pd_q),
+    .sge_bad_o     (sge_bad),
+    .sge_iova_o    (sge_iova),
+    .next_valid_o  (next_valid),
+    .next_ready_i  (take),
+    .next_header_o (next_header),
+    .next_offset_o (next_offset),
+    .region_valid_o(region_valid),
+    .region_bad_o  (region_bad),
+    .region_iova_o (region_iova),
+    .free_i        (take_tail),
+    .idle_o        (region_idle)
   );
 
   // ------------------------------------------------------------------ scatter list
   logic el_good, in_element_q, want_q, no_buffer, no_buffer_q, straight_q, too_long, beyond, ends, first_sge;
-  assign el_good = want_q && el_here_i && !el_error_i;
+  assign el_good  = want_q && el_here_i && !el_error_i;
   assign sge_look = (el_good && straight_q) || state_q == Look;
 
   walk_scatter u_scatter (
-      .clk_i,
-      .load_i(state_q == Element),  // the last one counts
-      .element_i,
-      .mo_i(mo),
-      .payload_len_i(header_q.payload_len),
-      .too_long_o(too_long),
-      .compare_i(state_q == Skip),
-      .skip_i(state_q == Skipped),
-      .beyond_o(beyond),
-      .cut_i(state_q == Row),
-      .ends_o(ends),
-      .next_i(state_q == Result),
-      .first_o(first_sge),
-      .stag_o(sge_stag),
-      .to_o(sge_to),
-      .piece_o(piece),
-      .taken_o(taken)
+    .clk_i,
+    .load_i       (state_q == Element),    // the last one counts
+    .element_i,
+    .mo_i         (mo),
+    .payload_len_i(header_q.payload_len),
+    .too_long_o   (too_long),
+    .compare_i    (state_q == Skip),
+    .skip_i       (state_q == Skipped),
+    .beyond_o     (beyond),
+    .cut_i        (state_q == Row),
+    .ends_o       (ends),
+    .next_i       (state_q == Result),
+    .first_o      (first_sge),
+    .stag_o       (sge_stag),
+    .to_o         (sge_to),
+    .piece_o      (piece),
+    .taken_o      (taken)
   );
 
   // ------------------------------------------------------------------ checks
@@ -179,7 +179,7 @@ module walk_check
   logic silent, mpa_bad, port;
   assign port = seg_i.row.flags[FLOW_RX_ROW_PORT_BIT];
   err_e checked, verdict;
-  assign silent = cut_q || tail_i.partial || stop != STOP_WHOLE;
+  assign silent  = cut_q || tail_i.partial || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
   always_comb begin
     checked = header_q.err;
@@ -190,91 +190,91 @@ module walk_check
   assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
-  assign unused = ^{posted_behind[30:0], tail_q.bad_marker};
+  assign unused       = ^{posted_behind[30:0], tail_q.bad_marker};
 
   // ------------------------------------------------------------------ the inputs
   // Of a flow whose FPDUs are only checked, each good one is the engine's.
-  assign next_kind = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
-  assign take = state_q == Head && next_valid && seg_valid_i;
+  assign next_kind    = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
+  assign take         = state_q == Head && next_valid && seg_valid_i;
   assign next_checked = !region_q || region_valid;
-  assign take_tail = state_q == Verdict && tail_valid_i && crc_valid_i && next_checked;
-  assign begin_o = take;
+  assign take_tail    = state_q == Verdict && tail_valid_i && crc_valid_i && next_checked;
+  assign begin_o      = take;
   assign tail_ready_o = take_tail;
-  assign crc_ready_o = take_tail;
-  assign tail_read_o = take;
-  assign tail_flow_o = seg_i.flow;
-  assign el_want_o = want_q;
-  assign el_msn_o = msn;
+  assign crc_ready_o  = take_tail;
+  assign tail_read_o  = take;
+  assign tail_flow_o  = seg_i.flow;
+  assign el_want_o    = want_q;
+  assign el_msn_o     = msn;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
   logic ops, op_free, step, is_place, final_step, keep;
   op_t op_d, op_q;
   logic op_valid_q, op_empty_q, done_pending;  // op_empty_q: !op_valid_q, for the operation
-  fpdu_report_t report;
-  logic [NUM_COUNTERS-1:0][15:0] cnt;
+  fpdu_report_t                          report;
+  logic         [NUM_COUNTERS-1:0][15:0] cnt;
 
-  assign op_free = !op_valid_q || op_ready_i;
-  assign keep = todo_q[0];
-  assign is_place = todo_q[0];
-  assign verdict_keep_o = keep;
+  assign op_free         = !op_valid_q || op_ready_i;
+  assign keep            = todo_q[0];
+  assign is_place        = todo_q[0];
+  assign verdict_keep_o  = keep;
   assign verdict_beats_o = tail_q.beats;
-  assign ops = state_q == Ops && !refused_q;
+  assign ops             = state_q == Ops && !refused_q;
   assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
-  assign step = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
-  assign final_step = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
-  assign run_valid_o = step && is_place;
-  assign run_bytes_o = run_bytes_q[run_q];
-  assign run_end_o = !todo_q[1];
+  assign step            = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
+  assign final_step      = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
+  assign run_valid_o     = step && is_place;
+  assign run_bytes_o     = run_bytes_q[run_q];
+  assign run_end_o       = !todo_q[1];
 
   walk_report u_report (
-      .clk_i,
-      .rst_ni,
-      .valid_i(final_step && !silent_q),
-      .flow_i(seg_i.flow),
-      .epoch_i(seg_i.row.epoch),
-      .port_i(port),
-      .seg_seq_i(seg_i.seq),
-      .offset_i(offset_q),
-      .header_i(header_q),
-      .err_i(err_q),
-      .nonzero_pad_i(tail_q.nonzero_pad),
-      .report_o(report),
-      .cnt_inc_o(cnt)
+    .clk_i,
+    .rst_ni,
+    .valid_i      (final_step && !silent_q),
+    .flow_i       (seg_i.flow),
+    .epoch_i      (seg_i.row.epoch),
+    .port_i       (port),
+    .seg_seq_i    (seg_i.seq),
+    .offset_i     (offset_q),
+    .header_i     (header_q),
+    .err_i        (err_q),
+    .nonzero_pad_i(tail_q.nonzero_pad),
+    .report_o     (report),
+    .cnt_inc_o    (cnt)
   );
 
   always_comb begin
     op_d.is_report = !is_place;
-    op_d.last = run_end_o;
-    op_d.colour = seg_i.colour;
-    op_d.record = report;
-    op_d.iova = run_iova_q[run_q];
-    op_d.bytes = run_bytes_q[run_q];
+    op_d.last      = run_end_o;
+    op_d.colour    = seg_i.colour;
+    op_d.record    = report;
+    op_d.iova      = run_iova_q[run_q];
+    op_d.bytes     = run_bytes_q[run_q];
   end
 
   walk_progress u_progress (
-      .clk_i,
-      .rst_ni,
-      .begin_i(take),
-      .seg_valid_i,
-      .seg_i,
-      .end_i(final_step),
-      .header_i(header_q),
-      .bad_i(bad_q),
-      .offset_i(offset_q),
-      .partial_i(tail_q.partial),
-      .cut_i(cut_q),
-      .seg_last_i(tail_q.seg_last),
-      .stop_o(stop),
-      .msn_o(msn),
-      .mo_o(mo),
-      .done_ready_i(op_free),
-      .done_pending_o(done_pending),
-      .done_valid_o,
-      .done_len_o,
-      .done_stop_o,
-      .done_engine_o,
-      .done_msn_o,
-      .done_mo_o
+    .clk_i,
+    .rst_ni,
+    .begin_i       (take),
+    .seg_valid_i,
+    .seg_i,
+    .end_i         (final_step),
+    .header_i      (header_q),
+    .bad_i         (bad_q),
+    .offset_i      (offset_q),
+    .partial_i     (tail_q.partial),
+    .cut_i         (cut_q),
+    .seg_last_i    (tail_q.seg_last),
+    .stop_o        (stop),
+    .msn_o         (msn),
+    .mo_o          (mo),
+    .done_ready_i  (op_free),
+    .done_pending_o(done_pending),
+    .done_valid_o,
+    .done_len_o,
+    .done_stop_o,
+    .done_engine_o,
+    .done_msn_o,
+    .done_mo_o
   );
 
   assign seg_ready_o = final_step && tail_q.seg_last;
@@ -282,44 +282,44 @@ module walk_check
   // ------------------------------------------------------------------ state
   // Element is in a bit of its own, and so is whether the element is wanted: much waits for it.
   logic to_element, in_element_d;
-  assign no_buffer = posted_behind[31];
+  assign no_buffer    = posted_behind[31];
   assign in_element_d = in_element_q ? want_q && !el_here_i : take_tail && to_element;
-  assign to_element = !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q;
+  assign to_element   = !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       in_element_q <= 1'b0;
-      want_q <= 1'b0;
+      want_q       <= 1'b0;
     end else begin
       in_element_q <= in_element_d;
-      want_q <= in_element_d && !no_buffer;
+      want_q       <= in_element_d && !no_buffer;
     end
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q <= Head;
+      state_q    <= Head;
       op_valid_q <= 1'b0;
       op_empty_q <= 1'b1;
-      refused_q <= 1'b0;
+      refused_q  <= 1'b0;
     end else begin
       refused_q <= state_q == Result && sge_bad && has_payload_q && !too_long;
       if (op_free) op_valid_q <= step && (is_place || !silent_q);
       if (op_free) op_empty_q <= !step || (!is_place && silent_q);
       unique case (state_q)
-        Head: if (take) state_q <= next_kind == CLASS_RECEIVE ? Check : Verdict;
-        Check: state_q <= Verdict;
+        Head:    if (take) state_q <= next_kind == CLASS_RECEIVE ? Check : Verdict;
+        Check:   state_q <= Verdict;
         Verdict: if (take_tail) state_q <= to_element ? Element : Ops;
         Element: begin
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= Ops;
           else if (el_here_i) state_q <= straight_q ? Row : Skip;
         end
         // Not beyond the last SGE: by then it is known that not all fits.
-        Skip: state_q <= !first_sge && too_long ? Result : Skipped;
+        Skip:    state_q <= !first_sge && too_long ? Result : Skipped;
         Skipped: state_q <= beyond ? Skip : Look;
-        Look: state_q <= Row;
-        Row: state_q <= Sums;
-        Sums: state_q <= Result;
-        Result: state_q <= too_long || !has_payload_q || ends ? Ops : Look;
-        Ops: if (final_step) state_q <= Head;
+        Look:    state_q <= Row;
+        Row:     state_q <= Sums;
+        Sums:    state_q <= Result;
+        Result:  state_q <= too_long || !has_payload_q || ends ? Ops : Look;
+        Ops:     if (final_step) state_q <= Head;
         default: state_q <= Head;
       endcase
       if (refused_q) state_q <= Ops;
@@ -328,37 +328,37 @@ module walk_check
 
   always_ff @(posedge clk_i) begin
     if (final_step) done_colour_o <= seg_i.colour;
-    posted_q <= rq_tail_i;
+    posted_q    <= rq_tail_i;
     no_buffer_q <= no_buffer;
-    straight_q <= mo == 32'd0 || !has_payload_q;
-    bad_msn_q <= header_q.msn != msn;
-    bad_mo_q <= header_q.to_or_mo != {32'd0, mo};
+    straight_q  <= mo == 32'd0 || !has_payload_q;
+    bad_msn_q   <= header_q.msn != msn;
+    bad_mo_q    <= header_q.to_or_mo != {32'd0, mo};
     unique case (state_q)
       Head: begin
         // What counts is of the cycle of `take`.
-        header_q <= next_header;
+        header_q      <= next_header;
         header_q.kind <= next_kind;
-        offset_q <= next_offset;
-        cut_q <= next_offset != 16'd0 && closed_i[port];
+        offset_q      <= next_offset;
+        cut_q         <= next_offset != 16'd0 && closed_i[port];
         has_payload_q <= next_header.payload_len != 16'd0;
-        receive_q <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
-        region_q <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
-        err_q <= next_header.err;
-        bad_q <= next_header.err != ERR_NONE;
-        pd_q <= seg_i.row.pd;
+        receive_q     <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
+        region_q      <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
+        err_q         <= next_header.err;
+        bad_q         <= next_header.err != ERR_NONE;
+        pd_q          <= seg_i.row.pd;
       end
       Verdict: begin
-        run_iova_q[0] <= region_iova;
+        run_iova_q[0]  <= region_iova;
         run_bytes_q[0] <= header_q.payload_len;
         // What counts is of the cycle of `take_tail`, which is known late.
-        err_q <= verdict;
-        bad_q <= verdict != ERR_NONE;
-        tail_q <= tail_i;
-        silent_q <= silent;
-        run_q <= 2'd0;
-        owed_q <= tail_i.beats != 12'd0;
-        runs_q <= 2'd0;
-        todo_q <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
+        err_q          <= verdict;
+        bad_q          <= verdict != ERR_NONE;
+        tail_q         <= tail_i;
+        silent_q       <= silent;
+        run_q          <= 2'd0;
+        owed_q         <= tail_i.beats != 12'd0;
+        runs_q         <= 2'd0;
+        todo_q         <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
       end
       Element: begin
         if (no_buffer_q || (el_here_i && el_error_i)) begin
@@ -367,11 +367,11 @@ module walk_check
         end
       end
       Result: begin
-        run_iova_q[runs_q] <= sge_iova;
+        run_iova_q[runs_q]  <= sge_iova;
         run_bytes_q[runs_q] <= taken;
         if (too_long) begin
-          err_q <= ERR_TOO_LONG;
-          bad_q <= 1'b1;
+          err_q  <= ERR_TOO_LONG;
+          bad_q  <= 1'b1;
           todo_q <= 4'd0;
         end else if (has_payload_q) begin
           todo_q <= {todo_q[2:0], 1'b1};
@@ -380,7 +380,7 @@ module walk_check
       end
       Ops: begin
         if (step) begin
-          run_q <= run_q + 2'd1;
+          run_q  <= run_q + 2'd1;
           todo_q <= todo_q >> 1;
           owed_q <= 1'b0;
         end
@@ -389,8 +389,8 @@ module walk_check
     endcase
     // The state behind Result goes for it.
     if (refused_q) begin
-      err_q <= ERR_ELEMENT;
-      bad_q <= 1'b1;
+      err_q  <= ERR_ELEMENT;
+      bad_q  <= 1'b1;
       todo_q <= 4'd0;
     end
     if (op_empty_q || op_ready_i) op_q <= op_d;
@@ -400,15 +400,15 @@ module walk_check
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cnt_q <= '0;
     else begin
-      cnt_q <= cnt;
+      cnt_q                              <= cnt;
       cnt_q[CNT_RX_STALL_ELEMENT_CYCLES] <= 16'(el_want_o && !el_here_i);
     end
   end
 
   assign op_valid_o = op_valid_q;
-  assign op_o = op_q;
-  assign idle_o = state_q == Head && region_idle && !head_valid_i && !op_valid_q && !done_pending;
-  assign cnt_inc_o = cnt_q;
+  assign op_o       = op_q;
+  assign idle_o     = state_q == Head && region_idle && !head_valid_i && !op_valid_q && !done_pending;
+  assign cnt_inc_o  = cnt_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -13,32 +13,32 @@
 module walk_framer
   import walk_pkg::*;
 #(
-    parameter int unsigned DATA_W = 512,
-    localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W  = 512,
+  localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic seg_valid_i,
-    output logic seg_ready_o,
-    input logic [15:0] seg_len_i,
-    input logic seg_markers_i,
-    input logic [6:0] seg_phase_i,  // words since the last place of a marker
+  input  logic        seg_valid_i,
+  output logic        seg_ready_o,
+  input  logic [15:0] seg_len_i,
+  input  logic        seg_markers_i,
+  input  logic [ 6:0] seg_phase_i,    // words since the last place of a marker
 
-    input logic pl_valid_i,
-    output logic pl_ready_o,
-    input logic [DATA_W-1:0] pl_data_i,
-    input logic [COUNT_W-1:0] pl_count_i,
-    input logic pl_last_i,
+  input  logic               pl_valid_i,
+  output logic               pl_ready_o,
+  input  logic [ DATA_W-1:0] pl_data_i,
+  input  logic [COUNT_W-1:0] pl_count_i,
+  input  logic               pl_last_i,
 
-    input logic room_i,
-    output logic begin_o,
-    input logic go_i,
-    output logic fp_valid_o,
-    output logic [DATA_W-1:0] fp_data_o,
-    output fpdu_beat_t fp_beat_o,
+  input  logic                    room_i,
+  output logic                    begin_o,
+  input  logic                    go_i,
+  output logic                    fp_valid_o,
+  output logic       [DATA_W-1:0] fp_data_o,
+  output fpdu_beat_t              fp_beat_o,
 
-    output logic idle_o
+  output logic idle_o
 );
   localparam int unsigned WORDS = DATA_W / 32;
   localparam int unsigned LANE_W = $clog2(WORDS);
@@ -59,17 +59,17 @@ module walk_framer
   logic [LANE_W-1:0] lane_q;
 
   stream_pair #(
-      .WIDTH(DATA_W + 1)
+    .WIDTH(DATA_W + 1)
   ) u_next (
-      .clk_i,
-      .rst_ni,
-      .clear_i(1'b0),
-      .in_valid_i(pl_valid_i),
-      .in_ready_o(pl_ready_o),
-      .in_data_i({pl_last_i, pl_data_i}),
-      .out_valid_o(next_valid),
-      .out_ready_i(next_taken),
-      .out_data_o({next_last, next_data})
+    .clk_i,
+    .rst_ni,
+    .clear_i    (1'b0),
+    .in_valid_i (pl_valid_i),
+    .in_ready_o (pl_ready_o),
+    .in_data_i  ({pl_last_i, pl_data_i}),
+    .out_valid_o(next_valid),
+    .out_ready_i(next_taken),
+    .out_data_o ({next_last, next_data})
   );
 
   logic [2*DATA_W-1:0] window;
@@ -85,16 +85,15 @@ module walk_framer
   } judged_t;
 
   // `want` words of the FPDU, `reaches` if that is not more than a beat; `left` words of the segment.
-  function automatic judged_t judge(input logic [4:0] want, input logic reaches, input logic [13:0] left, input logic odd,
-                                    input logic marker);
+  function automatic judged_t judge(input logic [4:0] want, input logic reaches, input logic [13:0] left, input logic odd, input logic marker);
     logic few, whole;
-    few = left <= 14'(WORDS);
-    whole = reaches && (!few || want <= left[4:0]);
-    judge.partial = !whole && few;
-    judge.last = whole || few;
+    few            = left <= 14'(WORDS);
+    whole          = reaches && (!few || want <= left[4:0]);
+    judge.partial  = !whole && few;
+    judge.last     = whole || few;
     judge.seg_last = few && (!whole || (want == left[4:0] && !odd));
-    judge.words = whole ? want : (few ? left[4:0] : 5'(WORDS));
-    judge.marker = marker;
+    judge.words    = whole ? want : (few ? left[4:0] : 5'(WORDS));
+    judge.marker   = marker;
   endfunction
 
   // Does the beat have lane `lane`, if the FPDU ends in it with `rest` words?
@@ -125,14 +124,14 @@ module walk_framer
   // The FPDU. Its length field as it came, its words (without markers) behind the beat that goes.
   logic first_q, leading, leading_q, cut, cut_q, near;
   logic [LANE_W:0] length_lane;
-  logic [31:0] length_word;
-  logic [15:0] ulpdu_len_q;
+  logic [    31:0] length_word;
+  logic [    15:0] ulpdu_len_q;
   logic [14:0] rest, rest_q;
   logic [4:0] few_rest, few_want;
   logic few, few_q, long_len, first_marker, first_whole, first_tight, next_marker;
   limit_t [2:0] fits_q;  // the FPDU and n words more fit into the beat and the segment
-  limit_t before_q;      // it ends before the marker's lane
-  logic [2:0] fits;
+  limit_t       before_q;  // it ends before the marker's lane
+  logic   [2:0] fits;
   logic [13:0] offset_q, distance_q;
   logic [LANE_W-1:0] marker_lane_q;
   logic [6-LANE_W:0] marker_beat_q;  // so many beats on, of the one that is decided
@@ -148,8 +147,11 @@ module walk_framer
   assign near = markers_q && marker_beat_q == '0;
   // A marker comes in this beat if the FPDU reaches there. Both cases are judged meanwhile.
   assign next_marker = near && (rest_q > 15'(WORDS) || has_lane(rest_q[4:0], marker_lane_q));
-  assign next_d = next_marker ? judge(rest_q[4:0] + 5'd1, rest_q < 15'(WORDS), behind_q, odd_q, 1'b1) :
-                                judge(rest_q[4:0], rest_q <= 15'(WORDS), behind_q, odd_q, 1'b0);
+  assign next_d = next_marker ? judge(
+      rest_q[4:0] + 5'd1, rest_q < 15'(WORDS), behind_q, odd_q, 1'b1
+  ) : judge(
+      rest_q[4:0], rest_q <= 15'(WORDS), behind_q, odd_q, 1'b0
+  );
   // The same of the first beat, straight from the length field, which is there late: it is held against limits that were made a cycle
   // before. One word more than fit would not: so it fills the segment.
   assign few = left_q <= 14'(WORDS);
@@ -157,17 +159,17 @@ module walk_framer
   for (genvar n = 0; n < 3; n++) begin : gen_fits
     assign fits[n] = !long_len && at_most(ulpdu_len_q[5:0], fits_q[n]);
   end
-  assign few_rest = 5'((7'(ulpdu_len_q[5:0]) + 7'd9) >> 2);
-  assign few_want = 5'((7'(ulpdu_len_q[5:0]) + 7'd13) >> 2);
+  assign few_rest     = 5'((7'(ulpdu_len_q[5:0]) + 7'd9) >> 2);
+  assign few_want     = 5'((7'(ulpdu_len_q[5:0]) + 7'd13) >> 2);
   assign first_marker = near && (long_len || !at_most(ulpdu_len_q[5:0], before_q));
-  assign first_whole = first_marker ? fits[1] : fits[0];
-  assign first_tight = first_marker ? !fits[2] : !fits[1];
+  assign first_whole  = first_marker ? fits[1] : fits[0];
+  assign first_tight  = first_marker ? !fits[2] : !fits[1];
   always_comb begin
-    first_d.partial = !first_whole && few_q;
-    first_d.last = first_whole || few_q;
+    first_d.partial  = !first_whole && few_q;
+    first_d.last     = first_whole || few_q;
     first_d.seg_last = few_q && (!first_whole || (first_tight && !odd_q));
-    first_d.words = first_whole ? (first_marker ? few_want : few_rest) : (few_q ? left_q[4:0] : 5'(WORDS));
-    first_d.marker = first_marker;
+    first_d.words    = first_whole ? (first_marker ? few_want : few_rest) : (few_q ? left_q[4:0] : 5'(WORDS));
+    first_d.marker   = first_marker;
     // Not even its length field is here.
     if (cut_q) first_d = '{last: 1'b1, partial: 1'b1, seg_last: 1'b1, marker: 1'b0, words: {4'd0, left_q[0]}};
   end
@@ -176,31 +178,31 @@ module walk_framer
   logic fire, ends, found;
   logic [LANE_W:0] next_lane;
   // A beat goes when all its lanes are here.
-  assign fire = state_q == Beats && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
-  assign ends = fire && beat_q.last;
-  assign found = state_q == Length && room_i && held_q && (!length_lane[LANE_W] || held_last_q || next_valid);
-  assign next_lane = {1'b0, lane_q} + (LANE_W + 1)'(beat_q.words);
+  assign fire        = state_q == Beats && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
+  assign ends        = fire && beat_q.last;
+  assign found       = state_q == Length && room_i && held_q && (!length_lane[LANE_W] || held_last_q || next_valid);
+  assign next_lane   = {1'b0, lane_q} + (LANE_W + 1)'(beat_q.words);
 
   // The held beat is used up, and the next one (perhaps of the next segment) takes its place; or the rest is thrown away.
-  assign throw = state_q == Throw || (fire && beat_q.seg_last && !held_last_q);
-  assign used_up = fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);
-  assign next_taken = !held_q || used_up || throw;
+  assign throw       = state_q == Throw || (fire && beat_q.seg_last && !held_last_q);
+  assign used_up     = fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);
+  assign next_taken  = !held_q || used_up || throw;
 
   assign seg_ready_o = state_q == Idle;
-  assign begin_o = found;
+  assign begin_o     = found;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= Idle;
-      held_q <= 1'b0;
-      free_q <= 1'b1;
+      held_q  <= 1'b0;
+      free_q  <= 1'b1;
     end else begin
       if (next_taken) held_q <= next_valid && !throw;
       if (next_taken) free_q <= !next_valid || throw;
       unique case (state_q)
-        Idle: if (seg_valid_i) state_q <= Length;
-        Length: if (found) state_q <= First;
-        First: state_q <= Beats;
+        Idle:    if (seg_valid_i) state_q <= Length;
+        Length:  if (found) state_q <= First;
+        First:   state_q <= Beats;
         Beats: begin
           if (ends) state_q <= !beat_q.seg_last ? Length : (held_last_q || (next_valid && next_last) ? Idle : Throw);
         end
@@ -213,75 +215,75 @@ module walk_framer
     if (next_taken) held_last_q <= next_last;
     if (free_q || used_up || throw) held_data_q <= next_data;
     if (state_q == Idle) begin
-      lane_q <= '0;
-      phase_q <= seg_phase_i;
-      markers_q <= seg_markers_i;
-      lead_q <= seg_markers_i && seg_phase_i == 7'd0;
-      odd_q <= seg_len_i[1:0] != 2'd0;
-      left_q <= seg_len_i[15:2];
+      lane_q     <= '0;
+      phase_q    <= seg_phase_i;
+      markers_q  <= seg_markers_i;
+      lead_q     <= seg_markers_i && seg_phase_i == 7'd0;
+      odd_q      <= seg_len_i[1:0] != 2'd0;
+      left_q     <= seg_len_i[15:2];
       position_q <= 14'd0;
     end
     if (state_q == Length) begin
       ulpdu_len_q <= {length_word[7:0], length_word[15:8]};
-      leading_q <= leading;
-      cut_q <= cut;
-      offset_q <= position_q;
-      behind_q <= left_q - 14'(WORDS);
-      few_q <= few;
+      leading_q   <= leading;
+      cut_q       <= cut;
+      offset_q    <= position_q;
+      behind_q    <= left_q - 14'(WORDS);
+      few_q       <= few;
       for (int unsigned n = 0; n < 3; n++) begin
         fits_q[n] <= '{never: left_q < 14'(n + 2), most: 4'((few ? left_q[4:0] : 5'(WORDS)) - 5'(n + 2))};
       end
-      before_q <= '{never: until_marker[LANE_W-1:0] < LANE_W'(2), most: 4'(until_marker[LANE_W-1:0]) - 4'd2};
+      before_q                       <= '{never: until_marker[LANE_W-1:0] < LANE_W'(2), most: 4'(until_marker[LANE_W-1:0]) - 4'd2};
       {marker_beat_q, marker_lane_q} <= until_marker;
-      first_q <= 1'b1;
-      distance_q <= 14'd0;
+      first_q                        <= 1'b1;
+      distance_q                     <= 14'd0;
     end
     if (state_q == First) begin
-      beat_q <= first_d;
-      rest_q <= rest - 15'(WORDS) + 15'(near);
+      beat_q        <= first_d;
+      rest_q        <= rest - 15'(WORDS) + 15'(near);
       marker_beat_q <= marker_beat_q - 1'b1;
     end
     if (fire) begin
-      lane_q <= next_lane[LANE_W-1:0];
-      phase_q <= phase;
-      lead_q <= markers_q && phase == 7'd0;
-      position_q <= position_q + 14'(beat_q.words);
-      left_q <= left_q - 14'(beat_q.words);
-      behind_q <= behind_q - 14'(WORDS);
-      beat_q <= next_d;
-      rest_q <= rest_q - 15'(WORDS) + 15'(near);
+      lane_q        <= next_lane[LANE_W-1:0];
+      phase_q       <= phase;
+      lead_q        <= markers_q && phase == 7'd0;
+      position_q    <= position_q + 14'(beat_q.words);
+      left_q        <= left_q - 14'(beat_q.words);
+      behind_q      <= behind_q - 14'(WORDS);
+      beat_q        <= next_d;
+      rest_q        <= rest_q - 15'(WORDS) + 15'(near);
       marker_beat_q <= marker_beat_q - 1'b1;
       // FPDUPTR counts from the length field.
-      distance_q <= distance_q + 14'(WORDS) - 14'(first_q && leading_q);
-      first_q <= 1'b0;
+      distance_q    <= distance_q + 14'(WORDS) - 14'(first_q && leading_q);
+      first_q       <= 1'b0;
     end
   end
 
   // ------------------------------------------------------------------ out
-  logic out_valid_q;
-  logic [DATA_W-1:0] out_data_q;
-  fpdu_beat_t out_q;
+  logic                    out_valid_q;
+  logic       [DATA_W-1:0] out_data_q;
+  fpdu_beat_t              out_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) out_valid_q <= 1'b0;
     else out_valid_q <= fire;
   end
   always_ff @(posedge clk_i) begin
-    out_data_q <= window[DATA_W-1:0];
-    out_q.first <= first_q;
-    out_q.last <= beat_q.last;
-    out_q.partial <= beat_q.partial;
+    out_data_q     <= window[DATA_W-1:0];
+    out_q.first    <= first_q;
+    out_q.last     <= beat_q.last;
+    out_q.partial  <= beat_q.partial;
     out_q.seg_last <= beat_q.seg_last;
-    out_q.marker <= beat_q.marker;
-    out_q.lane <= 4'(marker_lane_q);
+    out_q.marker   <= beat_q.marker;
+    out_q.lane     <= 4'(marker_lane_q);
     out_q.distance <= {distance_q + 14'(marker_lane_q), 2'd0};
-    out_q.words <= beat_q.words;
-    out_q.offset <= {offset_q, 2'd0};
+    out_q.words    <= beat_q.words;
+    out_q.offset   <= {offset_q, 2'd0};
   end
   assign fp_valid_o = out_valid_q;
-  assign fp_data_o = out_data_q;
-  assign fp_beat_o = out_q;
-  assign idle_o = state_q == Idle && !out_valid_q;
+  assign fp_data_o  = out_data_q;
+  assign fp_beat_o  = out_q;
+  assign idle_o     = state_q == Idle && !out_valid_q;
 
   // The segment's length says all; the upper half of the window is only there to be shifted down.
   logic unused;

@@ -4,14 +4,14 @@
 module walk_head
   import walk_pkg::*;
 #(
-    parameter int unsigned DATA_W = 512
+  parameter int unsigned DATA_W = 512
 ) (
-    input logic clk_i,
-    input logic valid_i,
-    input logic [DATA_W-1:0] data_i,
-    input fpdu_beat_t beat_i,
-    output logic head_valid_o,
-    output fpdu_head_t head_o
+  input  logic                    clk_i,
+  input  logic                    valid_i,
+  input  logic       [DATA_W-1:0] data_i,
+  input  fpdu_beat_t              beat_i,
+  output logic                    head_valid_o,
+  output fpdu_head_t              head_o
 );
   localparam int unsigned WORDS = DATA_W / 32;
   localparam int unsigned HEAD = 5;
@@ -23,9 +23,9 @@ module walk_head
   logic [5:0] reach;
   logic pending_q, pending;
 
-  assign at = ONE_BEAT || beat_i.first ? 3'd0 : at_q;
+  assign at      = ONE_BEAT || beat_i.first ? 3'd0 : at_q;
   assign pending = beat_i.first || pending_q;
-  assign reach = 6'(at) + 6'(beat_i.words);
+  assign reach   = 6'(at) + 6'(beat_i.words);
 
   always_comb begin
     word_d = word_q;
@@ -36,8 +36,8 @@ module walk_head
     end
   end
 
-  assign head_valid_o = valid_i && pending && (reach >= 6'(HEAD) || beat_i.last);
-  assign head_o.word = word_d;
+  assign head_valid_o  = valid_i && pending && (reach >= 6'(HEAD) || beat_i.last);
+  assign head_o.word   = word_d;
   assign head_o.offset = beat_i.offset;
 
   always_ff @(posedge clk_i) begin
@@ -45,7 +45,7 @@ module walk_head
       pending_q <= pending && !head_valid_o;
       if (pending) begin
         word_q <= word_d;
-        at_q <= reach > 6'd7 ? 3'd7 : reach[2:0];
+        at_q   <= reach > 6'd7 ? 3'd7 : reach[2:0];
       end
     end
   end

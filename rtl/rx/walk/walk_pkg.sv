@@ -8,7 +8,7 @@ package walk_pkg;
   typedef struct packed {
     logic         is_report;
     logic         last;
-    logic         colour;  // the fence's
+    logic         colour;     // the fence's
     fpdu_report_t record;
     logic [63:0]  iova;
     logic [15:0]  bytes;
@@ -16,22 +16,22 @@ package walk_pkg;
 
   // How the walk of a segment ended.
   typedef enum logic [1:0] {
-    STOP_WHOLE = 2'd0,
-    STOP_PARTIAL = 2'd1,
-    STOP_ERROR = 2'd2,
+    STOP_WHOLE      = 2'd0,
+    STOP_PARTIAL    = 2'd1,
+    STOP_ERROR      = 2'd2,
     STOP_NOT_WALKED = 2'd3
   } stop_e;
 
   // A segment on its way through the checks.
   typedef struct packed {
-    logic         chained;
-    logic         colour;  // the fence's
-    logic [15:0]  flow;
-    logic [31:0]  seq;
-    logic [15:0]  len;
-    logic [31:0]  msn;
-    logic [31:0]  mo;
-    flow_rx_row_t row;
+    logic              chained;
+    logic              colour;   // the fence's
+    logic [15:0] flow;
+    logic [31:0]       seq;
+    logic [15:0]       len;
+    logic [31:0]       msn;
+    logic [31:0]       mo;
+    flow_rx_row_t      row;
   } segment_t;
 
   // A beat of one FPDU, which begins in lane 0 of its first beat. Lanes are words of 4 bytes.
@@ -59,7 +59,7 @@ package walk_pkg;
     logic        seg_last;
     logic        bad_marker;
     logic        nonzero_pad;
-    logic [11:0] beats;     // payload beats written to the placement FIFO
+    logic [11:0] beats;        // payload beats written to the placement FIFO
   } fpdu_tail_t;
 
   // Errors in the order of the checks.
@@ -94,8 +94,8 @@ package walk_pkg;
   typedef struct packed {
     logic        valid;
     class_e      kind;
-    err_e        err;         // of the checks that need nothing but the header
-    logic        last;        // L
+    err_e        err;            // of the checks that need nothing but the header
+    logic        last;           // L
     logic [7:0]  ddp_control;
     logic [7:0]  rdmap_control;
     logic [15:0] ulpdu_len;
@@ -110,20 +110,20 @@ package walk_pkg;
   function automatic ddp_header_t header_told(input ddp_header_t header);
     header_told = header;
     if (!header.valid) begin
-      header_told = '0;
-      header_told.kind = header.kind;
-      header_told.err = header.err;
+      header_told           = '0;
+      header_told.kind      = header.kind;
+      header_told.err       = header.err;
       header_told.ulpdu_len = header.ulpdu_len;
     end
   endfunction
 
   // What speaks against a region, in the order of the checks.
   typedef struct packed {
-    logic stag;
-    logic wrap;
-    logic pd;
+    logic         stag;
+    logic         wrap;
+    logic         pd;
     logic access;
-    logic bounds;
+    logic         bounds;
   } region_bad_t;
 
   function automatic err_e region_error(input region_bad_t bad);
@@ -142,24 +142,24 @@ package walk_pkg;
   // Layer, type and code of the Terminate (RFC 5044 §8, 5041 §7, 5040 §4.8).
   function automatic logic [15:0] terminate_code(input err_e err, input logic is_tagged);
     unique case (err)
-      ERR_MARKER: return 16'h2003;
-      ERR_CRC: return 16'h2002;
-      ERR_ULPDU: return 16'h1000;
-      ERR_DDP_VERSION: return is_tagged ? 16'h1104 : 16'h1206;
+      ERR_MARKER:        return 16'h2003;
+      ERR_CRC:           return 16'h2002;
+      ERR_ULPDU:         return 16'h1000;
+      ERR_DDP_VERSION:   return is_tagged ? 16'h1104 : 16'h1206;
       ERR_RDMAP_VERSION: return 16'h0205;
-      ERR_QN: return 16'h1201;
-      ERR_OPCODE: return 16'h0206;
-      ERR_MSN: return 16'h1203;
-      ERR_MO: return 16'h1204;
-      ERR_NO_BUFFER: return 16'h1202;
-      ERR_TOO_LONG: return 16'h1205;
-      ERR_ELEMENT: return 16'h1000;
-      ERR_STAG: return 16'h1100;
-      ERR_WRAP: return 16'h1103;
-      ERR_PD: return 16'h1102;
-      ERR_ACCESS: return 16'h0102;
-      ERR_BOUNDS: return 16'h1101;
-      default: return 16'h0000;
+      ERR_QN:            return 16'h1201;
+      ERR_OPCODE:        return 16'h0206;
+      ERR_MSN:           return 16'h1203;
+      ERR_MO:            return 16'h1204;
+      ERR_NO_BUFFER:     return 16'h1202;
+      ERR_TOO_LONG:      return 16'h1205;
+      ERR_ELEMENT:       return 16'h1000;
+      ERR_STAG:          return 16'h1100;
+      ERR_WRAP:          return 16'h1103;
+      ERR_PD:            return 16'h1102;
+      ERR_ACCESS:        return 16'h0102;
+      ERR_BOUNDS:        return 16'h1101;
+      default:           return 16'h0000;
     endcase
   endfunction
 

@@ -6,32 +6,32 @@
 module walk_progress
   import walk_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic begin_i,  // an FPDU of this segment is begun
-    input logic seg_valid_i,
-    input segment_t seg_i,
-    input logic end_i,    // it is finished
-    input ddp_header_t header_i,
-    input logic bad_i,  // there is an error in it
-    input logic [15:0] offset_i,
-    input logic partial_i,
-    input logic cut_i,  // it is not walked, nor is what is behind it
-    input logic seg_last_i,
+  input logic               begin_i,      // an FPDU of this segment is begun
+  input logic               seg_valid_i,
+  input segment_t           seg_i,
+  input logic               end_i,        // it is finished
+  input ddp_header_t        header_i,
+  input logic               bad_i,        // there is an error in it
+  input logic        [15:0] offset_i,
+  input logic               partial_i,
+  input logic               cut_i,        // it is not walked, nor is what is behind it
+  input logic               seg_last_i,
 
-    output stop_e stop_o,  // from the cycle after `begin_i`
-    output logic [31:0] msn_o,  // so, too
-    output logic [31:0] mo_o,
+  output stop_e        stop_o,  // from the cycle after `begin_i`
+  output logic  [31:0] msn_o,   // so, too
+  output logic  [31:0] mo_o,
 
-    input logic done_ready_i,
-    output logic done_pending_o,
-    output logic done_valid_o,
-    output logic [15:0] done_len_o,
-    output stop_e done_stop_o,
-    output logic done_engine_o,
-    output logic [31:0] done_msn_o,
-    output logic [31:0] done_mo_o
+  input  logic         done_ready_i,
+  output logic         done_pending_o,
+  output logic         done_valid_o,
+  output logic  [15:0] done_len_o,
+  output stop_e        done_stop_o,
+  output logic         done_engine_o,
+  output logic  [31:0] done_msn_o,
+  output logic  [31:0] done_mo_o
 );
   logic first_q, engine_q, engine_d, ended_q, counts_q, last_q;
   stop_e stop_q, stop_d;
@@ -39,7 +39,7 @@ module walk_progress
   logic [31:0] msn_q, msn_d, mo_q, mo_d, msn_more_q, mo_more_q;
 
   always_comb begin
-    stop_d = stop_q;
+    stop_d   = stop_q;
     engine_d = engine_q;
     if (stop_q == STOP_WHOLE) begin
       if (cut_i) stop_d = STOP_NOT_WALKED;
@@ -56,11 +56,11 @@ module walk_progress
   end
   always_ff @(posedge clk_i) begin
     counts_q <= stop_q == STOP_WHOLE && !cut_i && !partial_i && !bad_i && header_i.kind == CLASS_RECEIVE;
-    last_q <= header_i.last;
+    last_q   <= header_i.last;
   end
   always_comb begin
     msn_d = msn_q;
-    mo_d = mo_q;
+    mo_d  = mo_q;
     if (counts_q) begin
       if (last_q) msn_d = msn_more_q;
       mo_d = last_q ? 32'd0 : mo_more_q;
@@ -70,20 +70,20 @@ module walk_progress
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       first_q <= 1'b1;
-      stop_q <= STOP_WHOLE;
+      stop_q  <= STOP_WHOLE;
     end else if (begin_i) begin
       first_q <= 1'b0;
       if (first_q) stop_q <= seg_i.chained && stop_q != STOP_WHOLE ? STOP_NOT_WALKED : STOP_WHOLE;
     end else if (end_i) begin
       first_q <= seg_last_i;
-      stop_q <= stop_d;
+      stop_q  <= stop_d;
     end
   end
 
   // `end_i` comes two cycles behind `begin_i` at least.
   always_ff @(posedge clk_i) begin
     msn_more_q <= msn_q + 32'd1;
-    mo_more_q <= mo_q + 32'(header_i.payload_len);
+    mo_more_q  <= mo_q + 32'(header_i.payload_len);
   end
   always_ff @(posedge clk_i) begin
     if (begin_i && first_q) engine_q <= 1'b0;
@@ -94,16 +94,16 @@ module walk_progress
     // `begin_i`, which is late, makes it count.
     if (first_q && seg_valid_i && !seg_i.chained) begin
       msn_q <= seg_i.msn;
-      mo_q <= seg_i.mo;
+      mo_q  <= seg_i.mo;
     end else if (ended_q) begin
       msn_q <= msn_d;
-      mo_q <= mo_d;
+      mo_q  <= mo_d;
     end
   end
 
   logic done_q, done_engine_q;
-  logic [15:0] done_len_q;
-  stop_e done_stop_q;
+  logic  [15:0] done_len_q;
+  stop_e        done_stop_q;
   logic [31:0] done_msn_q, done_mo_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -112,27 +112,27 @@ module walk_progress
   end
   always_ff @(posedge clk_i) begin
     if (done_ready_i) begin
-      done_len_q <= stop_d == STOP_WHOLE ? seg_i.len : (stop_q == STOP_WHOLE ? offset_i : stop_at_q);
-      done_stop_q <= stop_d;
+      done_len_q    <= stop_d == STOP_WHOLE ? seg_i.len : (stop_q == STOP_WHOLE ? offset_i : stop_at_q);
+      done_stop_q   <= stop_d;
       done_engine_q <= engine_d;
     end
     // A done that waits longer than a cycle.
     if (ended_q) begin
       done_msn_q <= msn_d;
-      done_mo_q <= mo_d;
+      done_mo_q  <= mo_d;
     end
   end
 
-  assign stop_o = stop_q;
-  assign msn_o = msn_q;
-  assign mo_o = mo_q;
+  assign stop_o         = stop_q;
+  assign msn_o          = msn_q;
+  assign mo_o           = mo_q;
   assign done_pending_o = done_q;
-  assign done_valid_o = done_q && done_ready_i;
-  assign done_len_o = done_len_q;
-  assign done_stop_o = done_stop_q;
-  assign done_engine_o = done_engine_q;
-  assign done_msn_o = ended_q ? msn_d : done_msn_q;
-  assign done_mo_o = ended_q ? mo_d : done_mo_q;
+  assign done_valid_o   = done_q && done_ready_i;
+  assign done_len_o     = done_len_q;
+  assign done_stop_o    = done_stop_q;
+  assign done_engine_o  = done_engine_q;
+  assign done_msn_o     = ended_q ? msn_d : done_msn_q;
+  assign done_mo_o      = ended_q ? mo_d : done_mo_q;
 
   logic unused;
   assign unused = ^{header_i, seg_i};

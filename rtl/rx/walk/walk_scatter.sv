@@ -9,36 +9,36 @@
 module walk_scatter
   import weft_card_pkg::*;
 (
-    input logic clk_i,
+  input logic clk_i,
 
-    input logic load_i,
-    input receive_element_t element_i,
-    input logic [31:0] mo_i,           // there since the cycle before `load_i`, and until `too_long_o`
-    input logic [15:0] payload_len_i,
-    output logic too_long_o,
+  input  logic                    load_i,
+  input  receive_element_t        element_i,
+  input  logic             [31:0] mo_i,           // there since the cycle before `load_i`, and until `too_long_o`
+  input  logic             [15:0] payload_len_i,
+  output logic                    too_long_o,
 
-    input logic compare_i,
-    input logic skip_i,
-    output logic beyond_o,
-    input logic cut_i,
-    output logic ends_o,
-    input logic next_i,
+  input  logic compare_i,
+  input  logic skip_i,
+  output logic beyond_o,
+  input  logic cut_i,
+  output logic ends_o,
+  input  logic next_i,
 
-    output logic first_o,          // the element's first SGE
-    output logic [31:0] stag_o,    // of the SGE looked at
-    output logic [63:0] to_o,
-    output logic [15:0] piece_o,
-    output logic [15:0] taken_o    // the piece of `cut_i`
+  output logic        first_o,  // the element's first SGE
+  output logic [31:0] stag_o,   // of the SGE looked at
+  output logic [63:0] to_o,
+  output logic [15:0] piece_o,
+  output logic [15:0] taken_o   // the piece of `cut_i`
 );
   // ------------------------------------------------------------------ the SGE looked at
-  receive_element_t element_q;
-  logic [1:0] sge_q;
-  logic [3:0][63:0] to;
+  receive_element_t             element_q;
+  logic             [1:0]       sge_q;
+  logic             [3:0][63:0] to;
   logic [3:0][31:0] length, stag;
   logic [1:0] following;
-  assign to = {element_q.sge3_to, element_q.sge2_to, element_q.sge1_to, element_q.sge0_to};
-  assign length = {element_q.sge3_length, element_q.sge2_length, element_q.sge1_length, element_q.sge0_length};
-  assign stag = {element_q.sge3_stag, element_q.sge2_stag, element_q.sge1_stag, element_q.sge0_stag};
+  assign to        = {element_q.sge3_to, element_q.sge2_to, element_q.sge1_to, element_q.sge0_to};
+  assign length    = {element_q.sge3_length, element_q.sge2_length, element_q.sge1_length, element_q.sge0_length};
+  assign stag      = {element_q.sge3_stag, element_q.sge2_stag, element_q.sge1_stag, element_q.sge0_stag};
   assign following = sge_q + 2'd1;
 
   logic [31:0] left_q, stag_q, skip_q, left_less_q, skip_less_q;
@@ -46,35 +46,35 @@ module walk_scatter
   logic [15:0] rest_q, taken_q;
   logic beyond_q, ends_q;
   logic [32:0] low;
-  assign low = {1'b0, to_q[31:0]} + {1'b0, skip_q};
+  assign low     = {1'b0, to_q[31:0]} + {1'b0, skip_q};
   assign piece_o = left_q[31:16] == '0 && left_q[15:0] < rest_q ? left_q[15:0] : rest_q;
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       element_q <= element_i;
-      sge_q <= 2'd0;
-      left_q <= element_i.sge0_length;
-      stag_q <= element_i.sge0_stag;
-      to_q <= element_i.sge0_to;
-      skip_q <= mo_i;
-      rest_q <= payload_len_i;
+      sge_q     <= 2'd0;
+      left_q    <= element_i.sge0_length;
+      stag_q    <= element_i.sge0_stag;
+      to_q      <= element_i.sge0_to;
+      skip_q    <= mo_i;
+      rest_q    <= payload_len_i;
     end
     if (compare_i) begin
-      beyond_q <= skip_q >= left_q;
+      beyond_q    <= skip_q >= left_q;
       left_less_q <= left_q - skip_q;
       skip_less_q <= skip_q - left_q;
-      to_more_q <= {low[32] ? to_q[63:32] + 32'd1 : to_q[63:32], low[31:0]};
+      to_more_q   <= {low[32] ? to_q[63:32] + 32'd1 : to_q[63:32], low[31:0]};
     end
     if (skip_i && !beyond_q) begin
       left_q <= left_less_q;
-      to_q <= to_more_q;
+      to_q   <= to_more_q;
     end
     if (skip_i) skip_q <= skip_less_q;
     if (next_i || (skip_i && beyond_q)) begin
-      sge_q <= following;
+      sge_q  <= following;
       left_q <= length[following];
       stag_q <= stag[following];
-      to_q <= to[following];
+      to_q   <= to[following];
     end
     if (cut_i) taken_q <= piece_o;
     ends_q <= taken_q == rest_q;
@@ -83,8 +83,8 @@ module walk_scatter
 
   // ------------------------------------------------------------------ does it fit?
   logic [2:0][1:0] some_q;  // a half of the SGE's length is not 0
-  logic [2:0] some;
-  logic [3:0] counted;      // no SGE before this one has length 0
+  logic [2:0]      some;
+  logic [3:0]      counted;  // no SGE before this one has length 0
   logic [32:0] room_low_q, room_high_q, need_q;
   logic [3:0][31:0] counts;
   logic [34:0] a, b, c, x, y, over;
@@ -94,11 +94,11 @@ module walk_scatter
     counted = {&some, &some[1:0], some[0], 1'b1};
     for (int unsigned i = 0; i < 4; i++) counts[i] = counted[i] ? length[i] : 32'd0;
     // room_low + room_high - need: three numbers to two, which are added.
-    a = 35'(room_low_q);
-    b = 35'(room_high_q);
-    c = ~35'(need_q);
-    x = a ^ b ^ c;
-    y = {34'((a & b) | (a & c) | (b & c)), 1'b1};
+    a    = 35'(room_low_q);
+    b    = 35'(room_high_q);
+    c    = ~35'(need_q);
+    x    = a ^ b ^ c;
+    y    = {34'((a & b) | (a & c) | (b & c)), 1'b1};
     over = x + y;
   end
   always_ff @(posedge clk_i) begin
@@ -107,18 +107,18 @@ module walk_scatter
       some_q[1] <= {element_i.sge1_length[31:16] != '0, element_i.sge1_length[15:0] != '0};
       some_q[2] <= {element_i.sge2_length[31:16] != '0, element_i.sge2_length[15:0] != '0};
     end
-    need_q <= 33'(mo_i) + 33'(payload_len_i);
-    room_low_q <= 33'(counts[0]) + 33'(counts[1]);
-    room_high_q <= 33'(counts[2]) + 33'(counts[3]);
+    need_q               <= 33'(mo_i) + 33'(payload_len_i);
+    room_low_q           <= 33'(counts[0]) + 33'(counts[1]);
+    room_high_q          <= 33'(counts[2]) + 33'(counts[3]);
     {too_long_o, over_q} <= over;
   end
 
-  assign first_o = sge_q == 2'd0;
+  assign first_o  = sge_q == 2'd0;
   assign beyond_o = beyond_q;
-  assign ends_o = ends_q;
-  assign stag_o = stag_q;
-  assign to_o = to_q;
-  assign taken_o = taken_q;
+  assign ends_o   = ends_q;
+  assign stag_o   = stag_q;
+  assign to_o     = to_q;
+  assign taken_o  = taken_q;
 
   logic unused;
   assign unused = ^over_q;

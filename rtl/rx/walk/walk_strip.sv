@@ -4,19 +4,19 @@
 module walk_strip
   import walk_pkg::*;
 #(
-    parameter int unsigned DATA_W = 512
+  parameter int unsigned DATA_W = 512
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-    input logic fp_valid_i,
-    input logic [DATA_W-1:0] fp_data_i,
-    input fpdu_beat_t fp_beat_i,
+  input logic                    fp_valid_i,
+  input logic       [DATA_W-1:0] fp_data_i,
+  input fpdu_beat_t              fp_beat_i,
 
-    output logic st_valid_o,
-    output logic [DATA_W-1:0] st_data_o,
-    output fpdu_beat_t st_beat_o,  // `words` without the marker
-    output logic st_bad_marker_o
+  output logic                    st_valid_o,
+  output logic       [DATA_W-1:0] st_data_o,
+  output fpdu_beat_t              st_beat_o,       // `words` without the marker
+  output logic                    st_bad_marker_o
 );
   localparam int unsigned WORDS = DATA_W / 32;
 
@@ -27,15 +27,15 @@ module walk_strip
   logic [15:0] pointer;
 
   assign at_marker = fp_data_i >> {fp_beat_i.lane, 5'd0};
-  assign pointer = {at_marker[23:16], at_marker[31:24]};
-  assign bad_d = {2{fp_beat_i.marker}} & {pointer[15:9] != fp_beat_i.distance[15:9], pointer[8:2] != fp_beat_i.distance[8:2]};
+  assign pointer   = {at_marker[23:16], at_marker[31:24]};
+  assign bad_d     = {2{fp_beat_i.marker}} & {pointer[15:9] != fp_beat_i.distance[15:9], pointer[8:2] != fp_beat_i.distance[8:2]};
 
   always_comb begin
     data_d = fp_data_i;
     for (int unsigned i = 0; i < WORDS - 1; i++) begin
       if (fp_beat_i.marker && 4'(i) >= fp_beat_i.lane) data_d[32*i+:32] = fp_data_i[32*(i+1)+:32];
     end
-    beat_d = fp_beat_i;
+    beat_d       = fp_beat_i;
     beat_d.words = fp_beat_i.words - 5'(fp_beat_i.marker);
   end
 
@@ -46,12 +46,12 @@ module walk_strip
   always_ff @(posedge clk_i) begin
     data_q <= data_d;
     beat_q <= beat_d;
-    bad_q <= bad_d;
+    bad_q  <= bad_d;
   end
 
-  assign st_valid_o = valid_q;
-  assign st_data_o = data_q;
-  assign st_beat_o = beat_q;
+  assign st_valid_o      = valid_q;
+  assign st_data_o       = data_q;
+  assign st_beat_o       = beat_q;
   assign st_bad_marker_o = bad_q != '0;
 
   logic unused;
@@ -59,8 +59,10 @@ module walk_strip
 
 `ifndef SYNTHESIS
   for (genvar i = 0; i < int'(WORDS); i++) begin : gen_point
-    marker:     cover property (@(posedge clk_i) rst_ni && fp_valid_i && fp_beat_i.marker && fp_beat_i.lane == 4'(i));
-    bad_marker: cover property (@(posedge clk_i) rst_ni && fp_valid_i && bad_d != '0 && fp_beat_i.lane == 4'(i));
+    marker :
+    cover property (@(posedge clk_i) rst_ni && fp_valid_i && fp_beat_i.marker && fp_beat_i.lane == 4'(i));
+    bad_marker :
+    cover property (@(posedge clk_i) rst_ni && fp_valid_i && bad_d != '0 && fp_beat_i.lane == 4'(i));
   end
 `endif
 endmodule

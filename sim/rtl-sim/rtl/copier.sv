@@ -8,107 +8,113 @@
 module copier #(
   parameter int unsigned DATA_W = 64
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
-  input  logic [7:0]          fault_i,
+  input logic [7:0] fault_i,
 
-  input  logic [7:0]          s_axil_awaddr_i,
-  input  logic                s_axil_awvalid_i,
-  output logic                s_axil_awready_o,
-  input  logic [31:0]         s_axil_wdata_i,
-  input  logic [3:0]          s_axil_wstrb_i,
-  input  logic                s_axil_wvalid_i,
-  output logic                s_axil_wready_o,
-  output logic [1:0]          s_axil_bresp_o,
-  output logic                s_axil_bvalid_o,
-  input  logic                s_axil_bready_i,
-  input  logic [7:0]          s_axil_araddr_i,
-  input  logic                s_axil_arvalid_i,
-  output logic                s_axil_arready_o,
-  output logic [31:0]         s_axil_rdata_o,
-  output logic [1:0]          s_axil_rresp_o,
-  output logic                s_axil_rvalid_o,
-  input  logic                s_axil_rready_i,
+  input  logic [ 7:0] s_axil_awaddr_i,
+  input  logic        s_axil_awvalid_i,
+  output logic        s_axil_awready_o,
+  input  logic [31:0] s_axil_wdata_i,
+  input  logic [ 3:0] s_axil_wstrb_i,
+  input  logic        s_axil_wvalid_i,
+  output logic        s_axil_wready_o,
+  output logic [ 1:0] s_axil_bresp_o,
+  output logic        s_axil_bvalid_o,
+  input  logic        s_axil_bready_i,
+  input  logic [ 7:0] s_axil_araddr_i,
+  input  logic        s_axil_arvalid_i,
+  output logic        s_axil_arready_o,
+  output logic [31:0] s_axil_rdata_o,
+  output logic [ 1:0] s_axil_rresp_o,
+  output logic        s_axil_rvalid_o,
+  input  logic        s_axil_rready_i,
 
-  output logic [63:0]         m_axi_awaddr_o,
-  output logic [1:0]          m_axi_awid_o,
-  output logic [7:0]          m_axi_awlen_o,
-  output logic [2:0]          m_axi_awsize_o,
-  output logic [1:0]          m_axi_awburst_o,
+  output logic [        63:0] m_axi_awaddr_o,
+  output logic [         1:0] m_axi_awid_o,
+  output logic [         7:0] m_axi_awlen_o,
+  output logic [         2:0] m_axi_awsize_o,
+  output logic [         1:0] m_axi_awburst_o,
   output logic                m_axi_awvalid_o,
   input  logic                m_axi_awready_i,
-  output logic [DATA_W-1:0]   m_axi_wdata_o,
+  output logic [  DATA_W-1:0] m_axi_wdata_o,
   output logic [DATA_W/8-1:0] m_axi_wstrb_o,
   output logic                m_axi_wlast_o,
   output logic                m_axi_wvalid_o,
   input  logic                m_axi_wready_i,
-  input  logic [1:0]          m_axi_bid_i,
-  input  logic [1:0]          m_axi_bresp_i,
+  input  logic [         1:0] m_axi_bid_i,
+  input  logic [         1:0] m_axi_bresp_i,
   input  logic                m_axi_bvalid_i,
   output logic                m_axi_bready_o,
-  output logic [63:0]         m_axi_araddr_o,
-  output logic [1:0]          m_axi_arid_o,
-  output logic [7:0]          m_axi_arlen_o,
-  output logic [2:0]          m_axi_arsize_o,
-  output logic [1:0]          m_axi_arburst_o,
+  output logic [        63:0] m_axi_araddr_o,
+  output logic [         1:0] m_axi_arid_o,
+  output logic [         7:0] m_axi_arlen_o,
+  output logic [         2:0] m_axi_arsize_o,
+  output logic [         1:0] m_axi_arburst_o,
   output logic                m_axi_arvalid_o,
   input  logic                m_axi_arready_i,
-  input  logic [DATA_W-1:0]   m_axi_rdata_i,
-  input  logic [1:0]          m_axi_rid_i,
-  input  logic [1:0]          m_axi_rresp_i,
+  input  logic [  DATA_W-1:0] m_axi_rdata_i,
+  input  logic [         1:0] m_axi_rid_i,
+  input  logic [         1:0] m_axi_rresp_i,
   input  logic                m_axi_rlast_i,
   input  logic                m_axi_rvalid_i,
   output logic                m_axi_rready_o,
 
-  output logic                quiescent_o
+  output logic quiescent_o
 );
   localparam int unsigned BYTES = DATA_W / 8;
-  localparam int unsigned SIZE  = $clog2(BYTES);
+  localparam int unsigned SIZE = $clog2(BYTES);
 
-  localparam logic [7:0] AR_DROPS         = 8'd1;   // arvalid goes away before arready
-  localparam logic [7:0] AR_CHANGES       = 8'd2;   // araddr changes while waiting
-  localparam logic [7:0] AW_DROPS         = 8'd3;
-  localparam logic [7:0] AW_CHANGES       = 8'd4;
-  localparam logic [7:0] W_DROPS          = 8'd5;
-  localparam logic [7:0] W_CHANGES        = 8'd6;
-  localparam logic [7:0] VALID_IN_RESET   = 8'd7;
-  localparam logic [7:0] CROSSES_4K       = 8'd8;   // a burst over a 4 KiB boundary
-  localparam logic [7:0] EARLY_WLAST      = 8'd9;
-  localparam logic [7:0] NO_WLAST         = 8'd10;
-  localparam logic [7:0] TOO_WIDE         = 8'd11;  // beats wider than the bus
-  localparam logic [7:0] RESERVED_BURST   = 8'd12;
-  localparam logic [7:0] BAD_WRAP         = 8'd13;  // wrapping burst of 3 beats
-  localparam logic [7:0] LONG_FIXED       = 8'd14;  // fixed burst of more than 16 beats
-  localparam logic [7:0] STRAY_STROBE     = 8'd15;  // strobes outside of a narrow beat
-  localparam logic [7:0] NEVER_RREADY     = 8'd16;  // read data are not taken
-  localparam logic [7:0] NEVER_BREADY     = 8'd17;
-  localparam logic [7:0] MISSING_W        = 8'd18;  // write data do not come
-  localparam logic [7:0] AW_WAITS         = 8'd19;  // awvalid only after awready
-  localparam logic [7:0] EXTRA_W          = 8'd20;  // one beat more than the bursts have
+  localparam logic [7:0] AR_DROPS = 8'd1;  // arvalid goes away before arready
+  localparam logic [7:0] AR_CHANGES = 8'd2;  // araddr changes while waiting
+  localparam logic [7:0] AW_DROPS = 8'd3;
+  localparam logic [7:0] AW_CHANGES = 8'd4;
+  localparam logic [7:0] W_DROPS = 8'd5;
+  localparam logic [7:0] W_CHANGES = 8'd6;
+  localparam logic [7:0] VALID_IN_RESET = 8'd7;
+  localparam logic [7:0] CROSSES_4K = 8'd8;  // a burst over a 4 KiB boundary
+  localparam logic [7:0] EARLY_WLAST = 8'd9;
+  localparam logic [7:0] NO_WLAST = 8'd10;
+  localparam logic [7:0] TOO_WIDE = 8'd11;  // beats wider than the bus
+  localparam logic [7:0] RESERVED_BURST = 8'd12;
+  localparam logic [7:0] BAD_WRAP = 8'd13;  // wrapping burst of 3 beats
+  localparam logic [7:0] LONG_FIXED = 8'd14;  // fixed burst of more than 16 beats
+  localparam logic [7:0] STRAY_STROBE = 8'd15;  // strobes outside of a narrow beat
+  localparam logic [7:0] NEVER_RREADY = 8'd16;  // read data are not taken
+  localparam logic [7:0] NEVER_BREADY = 8'd17;
+  localparam logic [7:0] MISSING_W = 8'd18;  // write data do not come
+  localparam logic [7:0] AW_WAITS = 8'd19;  // awvalid only after awready
+  localparam logic [7:0] EXTRA_W = 8'd20;  // one beat more than the bursts have
 
-  localparam logic [7:0] B_DROPS          = 8'd32;
-  localparam logic [7:0] B_CHANGES        = 8'd33;
-  localparam logic [7:0] R_DROPS          = 8'd34;
-  localparam logic [7:0] R_CHANGES        = 8'd35;
-  localparam logic [7:0] B_TWICE          = 8'd36;  // two responses to one write
-  localparam logic [7:0] R_TWICE          = 8'd37;
-  localparam logic [7:0] B_EARLY          = 8'd38;  // the response before the data
-  localparam logic [7:0] LITE_EXOKAY      = 8'd39;
-  localparam logic [7:0] NEVER_ANSWERS    = 8'd40;
-  localparam logic [7:0] NEVER_AWREADY    = 8'd41;
-  localparam logic [7:0] LITE_IN_RESET    = 8'd42;
+  localparam logic [7:0] B_DROPS = 8'd32;
+  localparam logic [7:0] B_CHANGES = 8'd33;
+  localparam logic [7:0] R_DROPS = 8'd34;
+  localparam logic [7:0] R_CHANGES = 8'd35;
+  localparam logic [7:0] B_TWICE = 8'd36;  // two responses to one write
+  localparam logic [7:0] R_TWICE = 8'd37;
+  localparam logic [7:0] B_EARLY = 8'd38;  // the response before the data
+  localparam logic [7:0] LITE_EXOKAY = 8'd39;
+  localparam logic [7:0] NEVER_ANSWERS = 8'd40;
+  localparam logic [7:0] NEVER_AWREADY = 8'd41;
+  localparam logic [7:0] LITE_IN_RESET = 8'd42;
 
-  typedef enum logic [2:0] {IDLE, ASK, READ, WRITE, WAIT} state_e;
+  typedef enum logic [2:0] {
+    IDLE,
+    ASK,
+    READ,
+    WRITE,
+    WAIT
+  } state_e;
 
   // ---- registers -------------------------------------------------------------------------------
   logic [31:0] src_q, dst_q, beats_q, errors_q;
-  logic        aw_held_q, w_held_q, b_q, b_again_q, r_q, r_again_q, b_drop_q, r_drop_q;
-  logic [7:0]  awaddr_q;
+  logic aw_held_q, w_held_q, b_q, b_again_q, r_q, r_again_q, b_drop_q, r_drop_q;
+  logic [7:0] awaddr_q;
   logic [31:0] wdata_q, rdata_q;
-  logic [7:0]  cycle_q;
-  logic        write_now, go;
-  logic        answers;
+  logic [7:0] cycle_q;
+  logic write_now, go;
+  logic answers;
 
   assign answers          = fault_i != NEVER_ANSWERS;
   assign s_axil_awready_o = rst_ni && !aw_held_q && fault_i != NEVER_AWREADY;
@@ -116,10 +122,8 @@ module copier #(
   assign s_axil_arready_o = rst_ni && !r_q;
   assign write_now        = aw_held_q && (w_held_q || fault_i == B_EARLY) && !b_q;
   assign go               = write_now && awaddr_q == 8'h0c;
-  assign s_axil_bresp_o   = (fault_i == LITE_EXOKAY) ? 2'd1 :
-                            (fault_i == B_CHANGES)   ? {cycle_q[2], 1'b0} : 2'd0;
-  assign s_axil_bvalid_o  = (b_q && answers && !(fault_i == B_DROPS && b_drop_q)) ||
-                            (fault_i == LITE_IN_RESET && !rst_ni);
+  assign s_axil_bresp_o   = (fault_i == LITE_EXOKAY) ? 2'd1 : (fault_i == B_CHANGES) ? {cycle_q[2], 1'b0} : 2'd0;
+  assign s_axil_bvalid_o  = (b_q && answers && !(fault_i == B_DROPS && b_drop_q)) || (fault_i == LITE_IN_RESET && !rst_ni);
   assign s_axil_rresp_o   = 2'd0;
   assign s_axil_rdata_o   = (fault_i == R_CHANGES) ? rdata_q ^ 32'(cycle_q[2]) : rdata_q;
   assign s_axil_rvalid_o  = r_q && answers && !(fault_i == R_DROPS && r_drop_q);
@@ -187,13 +191,13 @@ module copier #(
   end
 
   // ---- rounds ----------------------------------------------------------------------------------
-  state_e            state_q;
-  logic [31:0]       from_q, to_q, left_q;
-  logic [4:0]        got_q, sent_q, len_q;
-  logic              aw_done_q, extra_q;
-  logic [DATA_W-1:0] buffer_q [16];
-  logic [31:0]       page, len;
-  logic              w_done;
+  state_e state_q;
+  logic [31:0] from_q, to_q, left_q;
+  logic [4:0] got_q, sent_q, len_q;
+  logic aw_done_q, extra_q;
+  logic [DATA_W-1:0] buffer_q[16];
+  logic [31:0] page, len;
+  logic w_done;
 
   // Beats until the nearer of the two pages ends, at most 16 and what is left.
   always_comb begin
@@ -296,7 +300,7 @@ module copier #(
     end
   end
 
-  assign quiescent_o = state_q == IDLE && !aw_held_q && !w_held_q && !b_q && !r_q;
+  assign quiescent_o     = state_q == IDLE && !aw_held_q && !w_held_q && !b_q && !r_q;
 
   // ---- the master port, with its mistakes ------------------------------------------------------
   assign m_axi_arid_o    = 2'd1;
@@ -321,14 +325,14 @@ module copier #(
     m_axi_wlast_o   = sent_q + 5'd1 == len_q;
     unique case (fault_i)
       AR_DROPS:       m_axi_arvalid_o = state_q == ASK && cycle_q[1:0] != 2'd1;
-      AR_CHANGES:     m_axi_araddr_o  = 64'(from_q) ^ 64'(cycle_q[1]) << SIZE;
+      AR_CHANGES:     m_axi_araddr_o = 64'(from_q) ^ 64'(cycle_q[1]) << SIZE;
       AW_DROPS:       m_axi_awvalid_o = state_q == WRITE && !aw_done_q && cycle_q[1:0] != 2'd1;
-      AW_CHANGES:     m_axi_awaddr_o  = 64'(to_q) ^ 64'(cycle_q[1]) << SIZE;
-      W_DROPS:        m_axi_wvalid_o  = state_q == WRITE && !w_done && cycle_q[1:0] != 2'd1;
-      W_CHANGES:      m_axi_wdata_o   = buffer_q[sent_q[3:0]] ^ DATA_W'(cycle_q[1]);
+      AW_CHANGES:     m_axi_awaddr_o = 64'(to_q) ^ 64'(cycle_q[1]) << SIZE;
+      W_DROPS:        m_axi_wvalid_o = state_q == WRITE && !w_done && cycle_q[1:0] != 2'd1;
+      W_CHANGES:      m_axi_wdata_o = buffer_q[sent_q[3:0]] ^ DATA_W'(cycle_q[1]);
       VALID_IN_RESET: m_axi_arvalid_o = !rst_ni || state_q == ASK;
-      EARLY_WLAST:    m_axi_wlast_o   = sent_q + 5'd1 == len_q || sent_q == 5'd1;
-      NO_WLAST:       m_axi_wlast_o   = 1'b0;
+      EARLY_WLAST:    m_axi_wlast_o = sent_q + 5'd1 == len_q || sent_q == 5'd1;
+      NO_WLAST:       m_axi_wlast_o = 1'b0;
       RESERVED_BURST: m_axi_arburst_o = 2'd3;
       BAD_WRAP: begin
         m_axi_arburst_o = 2'd2;
@@ -338,9 +342,9 @@ module copier #(
         m_axi_arburst_o = 2'd0;
         m_axi_arlen_o   = 8'd16;
       end
-      MISSING_W:      m_axi_wvalid_o  = 1'b0;
+      MISSING_W:      m_axi_wvalid_o = 1'b0;
       AW_WAITS:       m_axi_awvalid_o = state_q == WRITE && !aw_done_q && m_axi_awready_i;
-      default: ;
+      default:        ;
     endcase
   end
 
@@ -352,10 +356,12 @@ module copier #(
   // The reset is asynchronous for the registers and a condition of the assertions.
   /* verilator lint_off SYNCASYNCNET */
   initial begin
-    assert (2 ** SIZE == BYTES) else $fatal(1, "DATA_W must be a power of two");
+    assert (2 ** SIZE == BYTES)
+    else $fatal(1, "DATA_W must be a power of two");
   end
-  a_len: assert property (@(posedge clk_i) disable iff (!rst_ni) state_q == ASK |-> left_q != '0)
-    else $error("a round with nothing to copy");
+  a_len :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) state_q == ASK |-> left_q != '0)
+  else $error("a round with nothing to copy");
   /* verilator lint_on SYNCASYNCNET */
 `endif
 endmodule

@@ -22,11 +22,26 @@ module serial_board (
   logic        unused_link;
 
   serial_nic u_nic (
-    .clk_i, .rst_ni, .time_o(unused_time),
-    .rx_valid_i, .rx_ready_o, .rx_byte_i, .tx_valid_o, .tx_ready_i, .tx_byte_o, .line_error_i, .up_o,
-    .mac_clk_i(clk_i), .mac_rst_ni(rst_ni),
-    .gmii_rx_valid_i, .gmii_rx_error_i(1'b0), .gmii_rx_byte_i, .gmii_tx_valid_o, .gmii_tx_byte_o,
-    .status_i(4'b1101), .link_o(unused_link)
+    .clk_i,
+    .rst_ni,
+    .time_o         (unused_time),
+    .rx_valid_i,
+    .rx_ready_o,
+    .rx_byte_i,
+    .tx_valid_o,
+    .tx_ready_i,
+    .tx_byte_o,
+    .line_error_i,
+    .up_o,
+    .mac_clk_i      (clk_i),
+    .mac_rst_ni     (rst_ni),
+    .gmii_rx_valid_i,
+    .gmii_rx_error_i(1'b0),
+    .gmii_rx_byte_i,
+    .gmii_tx_valid_o,
+    .gmii_tx_byte_o,
+    .status_i       (4'b1101),
+    .link_o         (unused_link)
   );
 
 endmodule

@@ -14,8 +14,21 @@ module serial_uart_bench (
   input  logic [7:0] tx_byte_i
 );
 
-  serial_uart #(.CLOCK_KHZ(25_000), .BAUD(3_000_000)) u_dut (
-    .clk_i, .rst_ni, .rxd_i, .txd_o, .rx_valid_o, .rx_ready_i, .rx_byte_o, .error_o, .tx_valid_i, .tx_ready_o, .tx_byte_i
+  serial_uart #(
+    .CLOCK_KHZ(25_000),
+    .BAUD     (3_000_000)
+  ) u_dut (
+    .clk_i,
+    .rst_ni,
+    .rxd_i,
+    .txd_o,
+    .rx_valid_o,
+    .rx_ready_i,
+    .rx_byte_o,
+    .error_o,
+    .tx_valid_i,
+    .tx_ready_o,
+    .tx_byte_i
   );
 
 endmodule

@@ -5,9 +5,9 @@ module counters_bench
 (
   input  logic        clk_i,
   input  logic        rst_ni,
-  input  logic [7:0]  add_i,      // which
+  input  logic [ 7:0] add_i,     // which
   input  logic [15:0] amount_i,
-  input  logic [7:0]  index_i,
+  input  logic [ 7:0] index_i,
   output logic [31:0] value_o,
   output logic [31:0] high_o
 );
@@ -22,11 +22,14 @@ module counters_bench
   end
 
   counters u_dut (
-    .clk_i, .rst_ni,
+    .clk_i,
+    .rst_ni,
     .rx_inc_i  (inc),
     .tx_inc_i  ('0),
     .host_inc_i('0),
-    .index_i, .value_o, .high_o
+    .index_i,
+    .value_o,
+    .high_o
   );
 
 endmodule

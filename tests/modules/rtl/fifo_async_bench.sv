@@ -2,13 +2,13 @@
 // the test lets it through, so that any two rates and phases are a pattern of the test.
 
 module fifo_async_bench #(
-  localparam int unsigned FIFOS = 3,
+  localparam int unsigned FIFOS  = 3,
   localparam int unsigned LANE_W = 128
 ) (
-  input  logic                         clk_i,
-  input  logic                         rst_ni,
-  input  logic                         wr_go_i,
-  input  logic                         rd_go_i,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic wr_go_i,
+  input logic rd_go_i,
 
   input  logic [FIFOS-1:0]             wr_valid_i,
   output logic [FIFOS-1:0]             wr_ready_o,
@@ -18,8 +18,8 @@ module fifo_async_bench #(
   input  logic [FIFOS-1:0]             rd_ready_i,
   output logic [FIFOS-1:0][LANE_W-1:0] rd_data_o,
 
-  input  logic [31:0]                  word_i,
-  output logic [31:0]                  word_o
+  input  logic [31:0] word_i,
+  output logic [31:0] word_o
 );
 
   // The test has the same table. The last one first.
@@ -30,8 +30,16 @@ module fifo_async_bench #(
   assign wr_clk = clk_i && wr_go_i;
   assign rd_clk = clk_i && rd_go_i;
 
-  reset_sync u_wr_rst (.clk_i(wr_clk), .async_rst_ni(rst_ni), .rst_no(wr_rst_n));
-  reset_sync u_rd_rst (.clk_i(rd_clk), .async_rst_ni(rst_ni), .rst_no(rd_rst_n));
+  reset_sync u_wr_rst (
+    .clk_i       (wr_clk),
+    .async_rst_ni(rst_ni),
+    .rst_no      (wr_rst_n)
+  );
+  reset_sync u_rd_rst (
+    .clk_i       (rd_clk),
+    .async_rst_ni(rst_ni),
+    .rst_no      (rd_rst_n)
+  );
 
   for (genvar f = 0; f < int'(FIFOS); f++) begin : gen_fifo
     localparam int unsigned W = 32'(WIDTH[f]);
@@ -43,7 +51,10 @@ module fifo_async_bench #(
     // A source waits for its reset.
     assign wr_ready_o[f] = ready && wr_rst_n;
 
-    fifo_async #(.WIDTH(W), .DEPTH(D)) u_dut (
+    fifo_async #(
+      .WIDTH(W),
+      .DEPTH(D)
+    ) u_dut (
       .wr_clk_i  (wr_clk),
       .wr_rst_ni (wr_rst_n),
       .wr_valid_i(wr_valid_i[f] && wr_rst_n),
@@ -61,7 +72,9 @@ module fifo_async_bench #(
   end
 
 
-  word_sync #(.WIDTH(32)) u_word (
+  word_sync #(
+    .WIDTH(32)
+  ) u_word (
     .src_clk_i (wr_clk),
     .src_rst_ni(wr_rst_n),
     .src_word_i(word_i),

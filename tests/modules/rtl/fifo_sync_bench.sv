@@ -1,11 +1,11 @@
 // Eight fifo_sync of different widths and depths side by side, in both kinds of memory; a lane of 128 bits each.
 
 module fifo_sync_bench #(
-  localparam int unsigned FIFOS = 8,
+  localparam int unsigned FIFOS  = 8,
   localparam int unsigned LANE_W = 128
 ) (
-  input  logic                         clk_i,
-  input  logic                         rst_ni,
+  input logic clk_i,
+  input logic rst_ni,
 
   input  logic [FIFOS-1:0]             wr_valid_i,
   output logic [FIFOS-1:0]             wr_ready_o,
@@ -15,7 +15,7 @@ module fifo_sync_bench #(
   input  logic [FIFOS-1:0]             rd_ready_i,
   output logic [FIFOS-1:0][LANE_W-1:0] rd_data_o,
 
-  output logic [FIFOS-1:0][7:0]        count_o
+  output logic [FIFOS-1:0][7:0] count_o
 );
 
   // The test has the same table. The last one first.
@@ -28,11 +28,17 @@ module fifo_sync_bench #(
     localparam int unsigned W = 32'(WIDTH[f]);
     localparam int unsigned D = 32'(DEPTH[f]);
 
-    logic [W-1:0]           rd_data;
+    logic [          W-1:0] rd_data;
     logic [$clog2(D+1)-1:0] count;
 
-    fifo_sync #(.WIDTH(W), .DEPTH(D), .LUT_RAM_DEPTH(32'(LUT_RAM_DEPTH[f])), .STEADY(STEADY[f])) u_dut (
-      .clk_i, .rst_ni,
+    fifo_sync #(
+      .WIDTH        (W),
+      .DEPTH        (D),
+      .LUT_RAM_DEPTH(32'(LUT_RAM_DEPTH[f])),
+      .STEADY       (STEADY[f])
+    ) u_dut (
+      .clk_i,
+      .rst_ni,
       .wr_valid_i(wr_valid_i[f]),
       .wr_ready_o(wr_ready_o[f]),
       .wr_data_i (wr_data_i[f][W-1:0]),

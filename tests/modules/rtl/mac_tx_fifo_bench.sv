@@ -3,21 +3,21 @@
 module mac_tx_fifo_bench #(
   parameter int unsigned DATA_W = 512
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                card_go_i,
-  input  logic                mac_go_i,
+  input logic clk_i,
+  input logic rst_ni,
+  input logic card_go_i,
+  input logic mac_go_i,
 
   input  logic                link_i,
-  input  logic [DATA_W-1:0]   tx_tdata_i,
+  input  logic [  DATA_W-1:0] tx_tdata_i,
   input  logic [DATA_W/8-1:0] tx_tkeep_i,
   input  logic                tx_tlast_i,
   input  logic                tx_tvalid_i,
   output logic                tx_tready_o,
-  output logic [31:0]         dropped_o,
+  output logic [        31:0] dropped_o,
 
   input  logic                mac_rst_i,
-  output logic [DATA_W-1:0]   mac_tdata_o,
+  output logic [  DATA_W-1:0] mac_tdata_o,
   output logic [DATA_W/8-1:0] mac_tkeep_o,
   output logic                mac_tlast_o,
   output logic                mac_tvalid_o,
@@ -28,13 +28,25 @@ module mac_tx_fifo_bench #(
   assign mac_clk  = clk_i && mac_go_i;
   assign card_clk = clk_i && card_go_i;
 
-  reset_sync u_mac_rst (.clk_i(mac_clk), .async_rst_ni(rst_ni), .rst_no(mac_rst_n));
-  reset_sync u_card_rst (.clk_i(card_clk), .async_rst_ni(rst_ni), .rst_no(card_rst_n));
+  reset_sync u_mac_rst (
+    .clk_i       (mac_clk),
+    .async_rst_ni(rst_ni),
+    .rst_no      (mac_rst_n)
+  );
+  reset_sync u_card_rst (
+    .clk_i       (card_clk),
+    .async_rst_ni(rst_ni),
+    .rst_no      (card_rst_n)
+  );
 
   // A source waits for its reset.
   assign tx_tready_o = ready && card_rst_n;
 
-  mac_tx_fifo #(.DATA_W(DATA_W), .DEPTH(32), .FRAMES(8)) u_dut (
+  mac_tx_fifo #(
+    .DATA_W(DATA_W),
+    .DEPTH (32),
+    .FRAMES(8)
+  ) u_dut (
     .clk_i     (card_clk),
     .rst_ni    (card_rst_n),
     .link_i    (link_i),

@@ -4,89 +4,92 @@ module control_processor_bench #(
   parameter int unsigned DATA_W    = 512,
   parameter int unsigned CLOCK_DIV = 1
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                stop_i,
-  input  logic [63:0]         time_i,
+  input logic        clk_i,
+  input logic        rst_ni,
+  input logic        stop_i,
+  input logic [63:0] time_i,
 
-  input  logic [15:0]         s_axil_awaddr,
-  input  logic                s_axil_awvalid,
-  output logic                s_axil_awready,
-  input  logic [31:0]         s_axil_wdata,
-  input  logic [3:0]          s_axil_wstrb,
-  input  logic                s_axil_wvalid,
-  output logic                s_axil_wready,
-  output logic [1:0]          s_axil_bresp,
-  output logic                s_axil_bvalid,
-  input  logic                s_axil_bready,
-  input  logic [15:0]         s_axil_araddr,
-  input  logic                s_axil_arvalid,
-  output logic                s_axil_arready,
-  output logic [31:0]         s_axil_rdata,
-  output logic [1:0]          s_axil_rresp,
-  output logic                s_axil_rvalid,
-  input  logic                s_axil_rready,
+  input  logic [15:0] s_axil_awaddr,
+  input  logic        s_axil_awvalid,
+  output logic        s_axil_awready,
+  input  logic [31:0] s_axil_wdata,
+  input  logic [ 3:0] s_axil_wstrb,
+  input  logic        s_axil_wvalid,
+  output logic        s_axil_wready,
+  output logic [ 1:0] s_axil_bresp,
+  output logic        s_axil_bvalid,
+  input  logic        s_axil_bready,
+  input  logic [15:0] s_axil_araddr,
+  input  logic        s_axil_arvalid,
+  output logic        s_axil_arready,
+  output logic [31:0] s_axil_rdata,
+  output logic [ 1:0] s_axil_rresp,
+  output logic        s_axil_rvalid,
+  input  logic        s_axil_rready,
 
-  output logic [1:0]          m_axi_awid,
-  output logic [63:0]         m_axi_awaddr,
-  output logic [7:0]          m_axi_awlen,
-  output logic [2:0]          m_axi_awsize,
-  output logic [1:0]          m_axi_awburst,
+  output logic [         1:0] m_axi_awid,
+  output logic [        63:0] m_axi_awaddr,
+  output logic [         7:0] m_axi_awlen,
+  output logic [         2:0] m_axi_awsize,
+  output logic [         1:0] m_axi_awburst,
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
-  output logic [DATA_W-1:0]   m_axi_wdata,
+  output logic [  DATA_W-1:0] m_axi_wdata,
   output logic [DATA_W/8-1:0] m_axi_wstrb,
   output logic                m_axi_wlast,
   output logic                m_axi_wvalid,
   input  logic                m_axi_wready,
-  input  logic [1:0]          m_axi_bid,
-  input  logic [1:0]          m_axi_bresp,
+  input  logic [         1:0] m_axi_bid,
+  input  logic [         1:0] m_axi_bresp,
   input  logic                m_axi_bvalid,
   output logic                m_axi_bready,
-  output logic [1:0]          m_axi_arid,
-  output logic [63:0]         m_axi_araddr,
-  output logic [7:0]          m_axi_arlen,
-  output logic [2:0]          m_axi_arsize,
-  output logic [1:0]          m_axi_arburst,
+  output logic [         1:0] m_axi_arid,
+  output logic [        63:0] m_axi_araddr,
+  output logic [         7:0] m_axi_arlen,
+  output logic [         2:0] m_axi_arsize,
+  output logic [         1:0] m_axi_arburst,
   output logic                m_axi_arvalid,
   input  logic                m_axi_arready,
-  input  logic [1:0]          m_axi_rid,
-  input  logic [DATA_W-1:0]   m_axi_rdata,
-  input  logic [1:0]          m_axi_rresp,
+  input  logic [         1:0] m_axi_rid,
+  input  logic [  DATA_W-1:0] m_axi_rdata,
+  input  logic [         1:0] m_axi_rresp,
   input  logic                m_axi_rlast,
   input  logic                m_axi_rvalid,
   output logic                m_axi_rready,
 
-  output logic                running_o,
-  output logic                stopped_o,
-  output logic                alarm_o,
-  output logic [63:0]         alarm_at_o,
-  output logic                quiescent_o
+  output logic        running_o,
+  output logic        stopped_o,
+  output logic        alarm_o,
+  output logic [63:0] alarm_at_o,
+  output logic        quiescent_o
 );
 
   assign {m_axi_awid, m_axi_awsize, m_axi_awburst} = {2'd1, 3'($clog2(DATA_W / 8)), 2'b01};
   assign {m_axi_arid, m_axi_arsize, m_axi_arburst} = {2'd3, 3'($clog2(DATA_W / 8)), 2'b01};
-  assign {m_axi_bready, m_axi_rready} = '1;
+  assign {m_axi_bready, m_axi_rready}              = '1;
 
   // No card around it: its registers answer 0 at once, and it has no interrupts.
   logic [16:0] m_axil_awaddr, m_axil_araddr;
   logic [31:0] m_axil_wdata;
-  logic [3:0]  m_axil_wstrb;
-  logic [4:0]  msix_vector_o;
-  logic        m_axil_awvalid, m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o;
+  logic [ 3:0] m_axil_wstrb;
+  logic [ 4:0] msix_vector_o;
+  logic m_axil_awvalid, m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o;
 
-  control_clock #(.DATA_W(DATA_W), .CLOCK_DIV(CLOCK_DIV)) u_processor (
-    .m_axil_awready     (1'b1),
-    .m_axil_wready      (1'b1),
-    .m_axil_bresp       (2'b00),
-    .m_axil_bvalid      (1'b1),
-    .m_axil_arready     (1'b1),
-    .m_axil_rdata       (32'd0),
-    .m_axil_rresp       (2'b00),
-    .m_axil_rvalid      (1'b1),
-    .card_msix_valid_i  (1'b0),
-    .card_msix_vector_i (5'd0),
-    .msix_ready_i       (1'b1),
+  control_clock #(
+    .DATA_W   (DATA_W),
+    .CLOCK_DIV(CLOCK_DIV)
+  ) u_processor (
+    .m_axil_awready    (1'b1),
+    .m_axil_wready     (1'b1),
+    .m_axil_bresp      (2'b00),
+    .m_axil_bvalid     (1'b1),
+    .m_axil_arready    (1'b1),
+    .m_axil_rdata      (32'd0),
+    .m_axil_rresp      (2'b00),
+    .m_axil_rvalid     (1'b1),
+    .card_msix_valid_i (1'b0),
+    .card_msix_vector_i(5'd0),
+    .msix_ready_i      (1'b1),
     .*
   );
 

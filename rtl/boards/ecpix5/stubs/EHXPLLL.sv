@@ -1,14 +1,14 @@
 // Lattice ECP5: PLL. Ports and parameters only.
 
 module EHXPLLL #(
-  parameter string FEEDBK_PATH      = "CLKOP",
-  parameter string OUTDIVIDER_MUXA  = "DIVA",
-  parameter string CLKOP_ENABLE     = "ENABLED",
-  parameter int    CLKI_DIV         = 1,
-  parameter int    CLKFB_DIV        = 1,
-  parameter int    CLKOP_DIV        = 8,
-  parameter int    CLKOP_CPHASE     = 0,
-  parameter int    CLKOP_FPHASE     = 0
+  parameter string FEEDBK_PATH     = "CLKOP",
+  parameter string OUTDIVIDER_MUXA = "DIVA",
+  parameter string CLKOP_ENABLE    = "ENABLED",
+  parameter int    CLKI_DIV        = 1,
+  parameter int    CLKFB_DIV       = 1,
+  parameter int    CLKOP_DIV       = 8,
+  parameter int    CLKOP_CPHASE    = 0,
+  parameter int    CLKOP_FPHASE    = 0
 ) (
   input  logic CLKI,
   input  logic CLKFB,

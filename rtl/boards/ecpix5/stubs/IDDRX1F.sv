@@ -4,7 +4,7 @@ module IDDRX1F (
   input  logic D,
   input  logic SCLK,
   input  logic RST,
-  output logic Q0,   // at the rising edge
-  output logic Q1    // at the falling one behind it
+  output logic Q0,    // at the rising edge
+  output logic Q1     // at the falling one behind it
 );
 endmodule
