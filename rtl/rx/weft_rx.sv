@@ -1,10 +1,20 @@
-// The receive path: frames in, placements, raw copies and reports out (docs/card.md "Receiving").
+// The receive path: frames in, placements, raw copies and reports out (docs/card.md "Receiving: verdicts").
 //
-//   mac_rx ─► rx_parse ─► rx_store ─► rx_dispatch ─► rx_walk ─► rx_output ─► wr, rpt
-//                            │         rx_lookup         ▲          ▲
-//                            │         rx_flow_state     │          │
-//                            └──────── rx_payload ───────┘          │
-//                            └────────────── raw copy ──────────────┘
+// Handshake: Frames from the MAC are always taken. `wr_*` and `rpt_*` are ready/valid, and may stall without end: frames are then dropped. A table
+//            access is ready/valid, one at a time, and never waits for frames, reports or host memory.
+// Pipeline:  mac_rx ─► rx_parse ─► rx_store ─► rx_dispatch ─► rx_walk ─► rx_output ─► wr, rpt
+//                                     │         rx_lookup         ▲          ▲
+//                                     │         rx_flow_state     │          │
+//                                     └──────── rx_payload ───────┘          │
+//                                     └────────────── raw copy ──────────────┘
+//            stage       | what happens                                             | hazards
+//            rx_parse    | headers, lengths, checksums: a verdict, 13 cycles        | never stalls
+//            rx_store    | good frames, in their order                              | full: the frame is dropped
+//            rx_dispatch | lookup, rule of acceptance: start or close, eight cycles | direct verdicts wait for an empty walk
+//            rx_payload  | TCP payload to lane 0, six cycles, beside rx_dispatch    | flushed if the packet is not walked
+//            rx_walk     | FPDUs: framing, CRC, checks                              | waits for receive elements, and for rx_output
+//            rx_output   | writes and reports in order                              | waits for host memory
+// Why:       Nothing of a frame leaves rx_store before its TCP checksum is good, nothing of an FPDU leaves rx_walk before all its checks.
 
 module weft_rx
   import rx_front_pkg::*;
@@ -33,7 +43,7 @@ module weft_rx
   input  logic                mac_rx_tuser,
   output logic                mac_rx_tready,
 
-  input  logic                   replay_valid_i,  // bytes that transmit has read, to be walked
+  input  logic                   replay_valid_i,  // a replay's bytes, read by transmit
   output logic                   replay_ready_o,
   input  logic    [  DATA_W-1:0] replay_data_i,
   input  logic    [DATA_W/8-1:0] replay_keep_i,
@@ -80,11 +90,11 @@ module weft_rx
   output logic             rpt_valid_o,
   input  logic             rpt_ready_i,
   output logic [    511:0] rpt_o,
-  output logic [PORTS-1:0] rpt_begun_o,  // pulse: there will be one more of this port, alone or as one half of one
+  output logic [PORTS-1:0] rpt_begun_o,  // pulse: one more report of this port will come, alone or as half of a joined one
 
   output logic         [       PORTS-1:0][31:0] raw_tail_o,
   output logic                                  idle_o,
-  output trace_event_t [             1:0]       trace_o,     // frames as they come; verdicts
+  output trace_event_t [             1:0]       trace_o,     // frames stored or dropped; verdicts
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
@@ -513,8 +523,8 @@ module weft_rx
     else for (int unsigned p = 0; p < PORTS; p++) rpt_begun_o[p] <= begins && (PORTS == 1 || begun.phase[SEGMENT_REPORT_PORT_BIT] == 1'(p));
   end
 
-  // Whose data dma_write takes in a cycle is known late in it: it goes no further than here. A beat in here is of a write that waits
-  // for its answer, so rx_output is not idle.
+  // dma_write's choice of a source is late in the cycle, so it ends at this skid buffer. A beat in here is of a write without an answer, so rx_output
+  // is not idle.
   stream_skid #(
     .WIDTH(DATA_W + COUNT_W + 1)
   ) u_beats (
@@ -579,7 +589,7 @@ module weft_rx
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  // Once the tables are cleared no access to them waits for anything that may wait.
+  // Once the tables are cleared, an access is answered within ANSWER cycles.
   localparam int unsigned CLEARED = NUM_STAGS + NUM_FLOWS;
   localparam int unsigned ANSWER = 24;
   logic [31:0] age_q, waited_q;

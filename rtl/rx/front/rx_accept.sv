@@ -1,8 +1,13 @@
-// The rule of acceptance (docs/card.md "Rule of acceptance"): what becomes of a segment of a known flow. Three cycles: what segment
-// and position say of each other, with `weigh_i`; the rule; the verdict's register.
+// The rule of acceptance (docs/card.md "Rule of acceptance"): what becomes of a segment of a known flow.
 //
-// The same position serves for a segment behind others that are still in the walk, if it says where those will leave the flow.
-// `attached_i` may come later than the rest: it counts with the cycle before the verdict.
+// Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
+// Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
+//            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | what segment and position say of each other       | the position may be that of the
+//                  |                                         |                                                   | youngest walk (rx_dispatch)
+//            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached_i`, late, selects one
+//            Ready |                                         | `accept_o` and the bits beside it
+// Why:       The same position serves a segment behind others in the walk, if it says where those will leave the flow. The bits beside the verdict
+//            are computed for each outcome and selected with it, so no logic follows the selection.
 
 module rx_accept
   import rx_front_pkg::*;
@@ -16,16 +21,16 @@ module rx_accept
   input  flow_rx_row_t        row_i,
   input  rx_position_t        position_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic                follows_i,   // a replay goes on where the last one ended
+  input  logic                follows_i,   // a replay continues where the last one ended
   input  logic                attached_i,
-  input  logic                used_i,      // the verdict counts, and for the position as it is now
+  input  logic                used_i,      // the verdict is used, with the position now_i (assertions)
   input  rx_position_t        now_i,
   output accept_e             accept_o,
   output logic         [ 3:0] refusal_o,   // why, with ACCEPT_REFUSE
-  output logic                walk_o,      // accept_o is ACCEPT_WALK,
-  output logic                counts_o,    // or another one with which the engine has to complete the segment, if it is not walked
-  output logic                raw_o,       // without a walk the frame goes up: so, or with ACCEPT_BARE if that wants it
-  output logic                stamps_o     // if it is walked, its TSval is the flow's TS.Recent
+  output logic                walk_o,      // accept_o is ACCEPT_WALK
+  output logic                counts_o,    // an outcome with which the engine has to complete the segment, if it is not walked
+  output logic                raw_o,       // without a walk the frame goes up: counts_o, or ACCEPT_BARE with SYN, RST or unread
+  output logic                stamps_o     // if walked, its TSval becomes the flow's TS.Recent
 );
 
   logic replay_q, follows_q, valid_q;
@@ -43,23 +48,23 @@ module rx_accept
   assign control     = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
   assign has_ack     = (segment_i.tcp_flags & TCP_ACK) != '0;
 
-  // SYN and RST: what else is in the segment is nobody's.
+  // With SYN or RST the segment's payload is ignored.
   assign bare        = segment_i.payload_len == '0 || control;
 
   assign attached    = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
 
-  // RFC 7323 §3.2, §5.3. Timestamps behind IP options have not been read: the engine's to judge.
+  // RFC 7323 §3.2, §5.3. Timestamps behind IP options are unread, and left to the engine.
   assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread;
   assign has_time    = segment_i.ts_present;
   assign age         = segment_i.ts_val - position_i.ts_recent;
   assign stamps_o    = !segment_i.replay && row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
 
-  // How far the segment reaches beyond what was received, and what the window leaves then. The latter is asked for only where the
-  // former is positive, so its sign is right for a window below 2^31, and a larger one is never passed.
+  // How far the segment reaches beyond rcv_nxt, and what the window leaves then. The latter counts only if the former is positive: so its sign is
+  // right for a window below 2^31. A larger window is never exceeded.
   assign ahead       = seq_end_i - position_i.rcv_nxt;
 
-  // The sign of window + rcv_nxt - seq_end, as the position may be known late: three terms made two, whose halves are added side by side,
-  // the upper one without and with the lower one's carry.
+  // The sign of window + rcv_nxt - seq_end, short because the position may be late. Three terms are made two, whose halves are added in parallel, the
+  // upper half for both carries.
   logic [31:0] sum, carries;
   logic [16:0] room_low, room_high, room_high_more;
   logic no_room, unused_carry;
@@ -90,7 +95,7 @@ module rx_accept
   end
   assign {accept_o, refusal_o, walk_o, counts_o, raw_o} = verdict_q;
 
-  // What is said of a verdict beside it is said of each by itself, and chosen with it: nothing is worked out behind the choice.
+  // The bits beside a verdict are computed for each verdict and selected with it: nothing is worked out behind the selection.
   function automatic verdict_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
     logic counts = accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
     return
@@ -98,9 +103,9 @@ module rx_accept
     ;
   endfunction
 
-  // Of a flow that is not attached, and of one that is: `attached`, which is late, chooses.
+  // For a detached and for an attached flow; `attached`, which is late, selects.
   always_comb begin
-    // A replay is walked while the flow is detached, from where it says itself, or where the last one ended.
+    // A replay is walked while the flow is detached, from its own start, or from where the last one ended.
     if (replay_q) detached_verdict = valid_q && (next_q || !follows_q) ? verdict(ACCEPT_WALK) : verdict(ACCEPT_REFUSE);
     else if (bare_q) detached_verdict = verdict(ACCEPT_BARE);
     else if (!ack_q) detached_verdict = verdict(ACCEPT_REFUSE);
@@ -121,7 +126,7 @@ module rx_accept
   assign unused = ^{age[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, used_i, now_i};
 
 `ifndef SYNTHESIS
-  // The rule once more, as the flow stands now.
+  // The rule by another way, with the flow's present position.
   logic    [31:0] reach;
   accept_e        rule;
   assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;

@@ -1,10 +1,17 @@
-// Internet checksum (RFC 1071) over a byte range of each frame, one beat per cycle, any frame lengths back to
-// back. The range comes with every beat and may be found out late: it has to be right for the bytes of the
-// range only from the beat on in which they lie. The words are added as they lie in the beat (low byte
-// first): a one's complement sum may be formed in either byte order (RFC 1071 §2 B).
+// Internet checksum (RFC 1071) over a byte range of each frame.
 //
-// `ok_o` belongs to the frame whose last beat went in LATENCY cycles before: the sum over [start, stop) plus
-// `extra_i` (given with the last beat, already in the byte order of the beats) is 0xffff.
+// Handshake: No backpressure: one beat a cycle, frames of any length back to back. `ok_o` follows the last beat by LATENCY cycles.
+// Pipeline:  stage | registers         | what happens
+//            1     | start1_q, stop1_q | the range within the beat
+//            2     | mask2_q           | a bit for each byte
+//            3     | group3_q          | sums of four words
+//            4     | beat4_q           | the beat's sum
+//            5     | sum5_q            | the frame's sum
+//            6     | sum6_q            | `extra_i` is added
+//            7, 8  | fold7_q, ok_o     | folded twice, compared with 0xffff
+//            `ok_o`: the sum over [start, stop) plus `extra_i` (given with the last beat, in the byte order of the beats) is 0xffff.
+// Why:       The range comes with every beat, and may be found out late. It has to be right only from the beat on in which its bytes lie.
+//            Words are added as they lie in the beat, low byte first: a one's complement sum has either byte order (RFC 1071 §2 B).
 
 module rx_checksum #(
   parameter  int unsigned DATA_W  = 512,
@@ -54,7 +61,7 @@ module rx_checksum #(
     end
   endfunction
 
-  // Stage 1: the range within the beat. Here and below a stage holds still while no beat comes to it.
+  // Stage 1: the range within the beat. Up to stage 5 a stage without a beat keeps its value.
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       data1_q  <= data_i;

@@ -1,7 +1,9 @@
-// The close of a packet: its report, whether its frame goes up raw, and the store space that it gives back. It stands in a register until it is taken.
+// The close of a packet: its report, whether its frame goes up raw, and the store space that it returns.
 //
-// `decided_i` is late: it makes what was worked out count, and nothing else. Beside the bit that five hundred registers wait for
-// stands the same for what is decided (`free_o`).
+// Handshake: `decided_i` is a pulse, only with `free_o`. `close_o` is valid a cycle later and held until `ready_i`; one close in two cycles at most.
+// Pipeline:  one register.
+// Why:       `decided_i` is late: it only makes the record valid, which was worked out before. free_o is !valid_o in a register of its own, because
+//            some 500 flip-flops load valid_o.
 
 module rx_close
   import rx_front_pkg::*;
@@ -10,12 +12,12 @@ module rx_close
   input logic clk_i,
   input logic rst_ni,
 
-  input logic              decided_i,     // a packet ends in this cycle: only with `free_o`
+  input logic              decided_i,     // a packet ends in this cycle; only with `free_o`
   // verilator lint_off UNUSEDSIGNAL
   input rx_packet_t        packet_i,
   // verilator lint_on UNUSEDSIGNAL
   input logic              known_i,       // of a flow
-  input logic              report_i,      // it has a report: it was not dropped
+  input logic              report_i,      // the packet has a report: it was not dropped
   input logic              raw_i,
   input logic       [15:0] slot_i,        // the raw slot, of a flow's packet and of another
   input logic       [15:0] plain_slot_i,
@@ -24,11 +26,11 @@ module rx_close
   input logic              port_i,
   input logic              attached_i,
   input logic              duplicate_i,
-  input logic       [ 3:0] refusal_i,     // REFUSAL_NONE if it is not
+  input logic       [ 3:0] refusal_i,     // REFUSAL_NONE if not refused
   input logic       [15:0] done_len_i,
   input logic       [ 3:0] outcome_i,     // of a replay
 
-  output logic      free_o,   // none stands
+  output logic      free_o,   // no close is held
   output logic      valid_o,
   input  logic      ready_i,
   output rx_close_t close_o

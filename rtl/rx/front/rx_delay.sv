@@ -1,5 +1,7 @@
-// A delay of a fixed number of cycles for data that a pipeline only carries along: a small ring memory
-// instead of a flip-flop per bit and stage. Nothing stops it; who uses it delays the valid bits elsewhere.
+// A delay of CYCLES cycles for data that a pipeline only carries along.
+//
+// Pipeline:  CYCLES - 1 entries of a ring memory and an output register. It never stalls; its user delays the valid bits elsewhere.
+// Why:       A ring memory costs less than a flip-flop for each bit and stage.
 
 module rx_delay #(
   parameter int unsigned WIDTH  = 32,

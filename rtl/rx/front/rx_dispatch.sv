@@ -1,16 +1,32 @@
-// Decides what becomes of each frame (docs/card.md "Receiving"), in the order of arrival.
+// Decides what becomes of each frame, in the order of arrival (docs/card.md "Receiving: verdicts"). Each packet ends in one close: report, raw copy,
+// store space.
 //
-// The packet at the head of the store's queue is looked up while the one before it stands here: its row and position are read, it is
-// judged (rx_accept), all while earlier ones are walked. Its payload was asked for before, at the queue's head, so no decision waits for
-// it; it passes on to the walk from the cycle of the start on. A segment to be walked is started as soon as the walk takes it: a
-// further one of the same flow that continues the youngest in the walk is *chained* (the walk throws it away if the one before does
-// not end whole; it then goes up raw). All other verdicts wait until the walk is empty, so that reports and
-// positions keep the order. At the end of each packet stands one close: raw copy, report, store space.
-// From the packet at the queue's head to its start, if nothing is in the way: eight cycles.
-// Before a segment is walked a raw slot is set aside for it, because its last FPDU may turn out partial; a frame
-// that finds no free slot is dropped before it has changed anything.
-// A start is not offered but given: only in a cycle in which the walk takes it. So no decision ever stands, and the tables need
-// not wait for one: in a cycle with `hold_i` nothing is decided.
+// Handshake: `packet_ready_o` takes the packet at the head of the store's queue; it may wait for any reason below. `start_valid_o` is a pulse in a
+//            cycle with `start_ready_i`: a start is never pending. `close_o` is held in a register until taken. In a cycle with `hold_i` nothing is
+//            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet in five
+//            cycles at most.
+// Pipeline:  cycle   | registers         | what happens                                                  | hazards, bypasses
+//            0 Seek  | seek_q (rx_stand) | the packet at the queue's head is looked up, its payload      | again after a FLOW_KEY write
+//                    |                   | requested
+//            1-3     | rx_lookup         | the lookup is in flight                                       | overlaps cycles 4 to 8 of the one before
+//            4 load  | packet_q, flow_q  | the packet enters; row and position are fetched               | a replay enters only with an empty walk
+//            5 Latch | row_q, position_q | row and position arrive                                       | `same_upd`, `ended`: an end of the same
+//                    |                   |                                                               | flow
+//            6 Weigh | rx_accept         | segment and position are compared                             | `was_youngest`, `ended_same_q`
+//            7 Judge | rx_accept         | the rule of acceptance                                        | `attached` is the only late input
+//            8 Ready | rx_walks          | start, or a direct verdict                                    | `steady_q`: no start in the cycle behind
+//                    |                   |                                                               | an end
+//            close   | rx_close          | report, raw slot, store space                                 | one at a time
+//            A packet of no flow goes from cycle 4 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
+//            (rx_stand).
+//            Segments in the walk are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes the close.
+// Why:       A further segment of the youngest walk's flow is *chained*: judged by where that walk will leave the flow. If the one before does not
+//            end whole, the walk discards the chained one, and it goes up raw.
+//            All other verdicts wait until the walk is empty, so reports and positions keep the order of arrival.
+//            Every walked segment has a raw slot reserved first, as its last FPDU may be partial. A frame without a free slot is dropped before it
+//            has changed anything.
+//            Payload is requested at the queue's head, and passes to the walk from the cycle of the start on: no decision waits for it.
+//            As no start is ever pending, table accesses never wait for a decision.
 
 module rx_dispatch
   import rx_front_pkg::*;
@@ -25,7 +41,7 @@ module rx_dispatch
   input logic                clk_i,
   input logic                rst_ni,
   input rx_cfg_t             cfg_i,
-  input replay_t             replay_i,  // what is to be known of the replay that comes first
+  input replay_t             replay_i,  // of the oldest replay
   input logic    [PORTS-1:0] closed_i,  // level: a port takes nothing more
 
   input  logic       packet_valid_i,
@@ -38,7 +54,7 @@ module rx_dispatch
   output logic [ 7:0] payload_cmd_offset_o,
   output logic [15:0] payload_cmd_len_o,
   output logic        payload_flush_o,
-  output logic        replay_start_o,        // pulses: the replay that comes first is started, or refused
+  output logic        replay_start_o,        // pulses: the oldest replay is started, or refused
   output logic        replay_flush_o,
   output logic        payload_open_o,        // payload may pass on to the walk, from the cycle of its start on
   input  logic        payload_end_i,         // last beat of a packet has passed on
@@ -67,7 +83,7 @@ module rx_dispatch
   output logic         [        WALKS-1:0]       busy_last_o,       // no younger one is of its flow
   output logic         [        WALKS-1:0]       finish_o,          // which of them ends in this cycle
   output logic         [$clog2(WALKS)-1:0]       busy_head_o,       // the oldest
-  input  logic         [        WALKS-1:0]       kept_valid_i,      // the host's word for when it has ended
+  input  logic         [        WALKS-1:0]       kept_valid_i,      // an ATTACH is kept, to be written at its end
   input  rx_position_t                           kept_i,            // for the oldest
   input  logic                                   hold_i,
   input  logic                                   state_changed_i,
@@ -105,8 +121,8 @@ module rx_dispatch
   rx_packet_t  packet_q;
   rx_segment_t segment;
   logic pop, vacant, weigh, latch, ready, known_q, found_q, same, same_upd;
-  logic young_is_same, ended, ended_same_q;  // ended: a cycle ago a walk of the flow
-  logic frame_q, load_free_q;  // it is no replay; the next packet is none, or nothing is in the walk
+  logic young_is_same, ended, ended_same_q;  // ended: a walk of this flow ended a cycle ago
+  logic frame_q, load_free_q;  // frame_q: the packet is no replay; load_free_q: the next packet is no replay, or the walk is empty
   logic [15:0] flow_q, oldest_flow;
   logic [31:0] seq_end_q, walk_end_q;
   flow_rx_row_t row_q;
@@ -118,8 +134,8 @@ module rx_dispatch
   assign payload_cmd_offset_o = packet_i.segment.payload_start;
   assign payload_cmd_len_o    = packet_i.segment.payload_len;
 
-  // A replay goes on where its flow's last one really ended, so it waits for that. What was weighed against the position of before is
-  // weighed again, unless its flow's last segment in the walk was the youngest there.
+  // A replay continues where its flow's last one really ended, so it enters with an empty walk. A packet weighed against an older position is weighed
+  // again, unless its flow's last segment in the walk was the youngest there.
   rx_stand u_stand (
     .clk_i,
     .rst_ni,
@@ -159,15 +175,15 @@ module rx_dispatch
       row_q      <= fetch_row_i;
       position_q <= fetch_position_i;
     end
-    // What an end leaves comes a cycle behind it, also for what was read in its cycle; at once only what the rule looks at last.
+    // An end's position arrives a cycle later, also for what was read in its cycle. `attached` alone is taken at once: the rule uses it last.
     if (same_upd) position_q.attached <= finish_position.attached;
     if (ended) position_q <= ended_position;
     seq_end_q  <= segment.seq + 32'(segment.payload_len);
-    // Where it leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
+    // Where the segment leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
     walk_end_q <= segment.seq + 32'(segment.payload_len) + 32'(!segment.replay && (segment.tcp_flags & TCP_FIN) != '0);
   end
 
-  // Whether the oldest walk is of the flow, by both flows that it may be: which of them it is chooses late.
+  // Whether the oldest walk is of this flow. Both candidates for the flow are compared, and `found_q` selects late.
   logic same_found_q, same_held_q;
   always_ff @(posedge clk_i) begin
     same_found_q <= oldest_flow == lookup_flow_i;
@@ -236,12 +252,12 @@ module rx_dispatch
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
   logic [15:0] raw_slot;
-  logic        of_walk_q;  // what is decided would be the end of a walk
-  logic port, of_port;  // of the flow of what stands here; of what is decided, or ends
+  logic        of_walk_q;  // a decision in this cycle is the end of a walk
+  logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
 
-  // Behind its own segments in the walk: where the youngest will leave the flow, if it ends whole. What is kept is so for all of them.
-  // If the youngest of all is another flow's nothing is decided before these have ended. Whether something is kept is asked a cycle
-  // before: behind its ATTACH all is fetched again, and behind a start nothing is judged for some cycles.
+  // A segment behind walks of its flow is judged by where the youngest will leave the flow, if it ends whole. A kept ATTACH is kept for all of them.
+  // If the youngest of all is another flow's, nothing is decided before these have ended. `kept_valid_i` is read a cycle early: behind an ATTACH all
+  // is fetched again, and behind a start nothing is judged for some cycles.
   logic young_kept_q, attached;
   always_ff @(posedge clk_i) young_kept_q <= kept_valid_i[young];
   assign attached = young_is_same ? !young_kept_q : position_q.attached;
@@ -255,8 +271,8 @@ module rx_dispatch
     end
   end
 
-  // The same as a cycle before. Where the flow's segments in the walk end whole, its position says the same as the youngest
-  // said; where one does not the flow is not attached, and nothing else counts.
+  // The same, a cycle earlier. If the flow's segments in the walk end whole, its position equals the youngest's. If one does not, the flow is
+  // detached and nothing else counts.
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
     if (was_youngest) begin
@@ -289,7 +305,7 @@ module rx_dispatch
   assign port    = PORTS != 1 && known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
   assign of_port = PORTS != 1 && (of_walk_q ? oldest.port : port);
 
-  logic spent, fresh;  // the flow has taken its share of the raw slots; none of it
+  logic spent, fresh;  // spent: the flow has taken its share of the raw slots; fresh: it has taken none
   logic [15:0] plain_slot;
   rx_raw_room #(
     .WALKS      (WALKS),
@@ -325,7 +341,7 @@ module rx_dispatch
     .raw_taken_o (raw_taken_o)
   );
 
-  // A close that is taken leaves room a cycle later: until then neither a decision nor an end can come.
+  // A taken close frees its register a cycle later; no decision and no end comes before.
   assign to_walk   = known_q && accept_walk && follows_q;
   assign decide    = ready && settled && !hold_i && !lookup_changed_i && !state_changed_i;
   assign may_start = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
@@ -333,15 +349,15 @@ module rx_dispatch
   assign opens     = may_start && framed_q;  // a frame, whose payload waits for this
   assign direct    = decide && empty_q && close_room && !(to_walk && (frame_q ? room_any : !closed_q[port]));
   assign finish    = done_valid && close_room && !hold_i;
-  // The verdict is a cycle old, and what is known of its flow's segments in the walk: no segment has ended in that cycle; none is in
-  // the walk any more.
+  // The verdict is a cycle old, as is what is known of the flow's segments in the walk. `steady_q`: none ended in that cycle. `empty_q`: none is
+  // left.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {steady_q, empty_q, ended_same_q} <= '0;
     else {steady_q, empty_q, ended_same_q} <= {!finish, walks == '0 && !payload_left, same_upd};
   end
 
-  // A replay is alone in the walk: it was looked at when nothing was in it, nothing is started before it has ended (two cycles later at the
-  // earliest, as behind any end), and it needs no raw slot. What it changes is worked out a cycle before, and whether it is one is a bit beside the packet.
+  // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes two cycles behind its end at
+  // the earliest, as behind any end. A replay needs no raw slot. `follows` is worked out a cycle early, and `frame_q` is a bit beside the packet.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) replaying_q <= 1'b0;
     else if (start) replaying_q <= !frame_q;
@@ -381,11 +397,11 @@ module rx_dispatch
           ts_recent: stamps ? segment.ts_val : judged.ts_recent
       };
 
-  // What a packet that is not walked needs.
+  // What a packet needs that is not walked.
   assign detach = known_q && accept == ACCEPT_LEAVE;
-  // One that should be walked is here because there is no slot, or no room for its reports.
+  // A segment to be walked gets here if it has no raw slot, or no room for its reports.
   assign needs_raw = frame_q && (!known_q || accept_raw);
-  // Or it is a replay of a flow that is gone.
+  // The last case is a replay of a flow that is gone.
   assign goes_up = known_q ? room && !spent : room_plain;
   assign drop = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
 
@@ -396,8 +412,8 @@ module rx_dispatch
   logic [15:0] of_flow, done_len;
   logic [3:0] outcome;  // of a replay
 
-  // A verdict without a walk comes only where no segment was in the walk a cycle ago, an end of a walk only where one was. So which
-  // of the two it would be is a register, and whether it is one, known late, stands before none of what it says.
+  // A direct verdict comes only if no segment was in the walk a cycle ago, an end only if one was. So the choice between the two is a register, and
+  // the late `finish` and `direct` select none of the data.
   always_ff @(posedge clk_i) of_walk_q <= walks != '0;
 
   assign whole = done.stop == STOP_WHOLE;
@@ -441,13 +457,13 @@ module rx_dispatch
   );
   always_comb begin
     position_d          = position_q;
-    position_d.mark     = raw_behind;  // written only if it takes a slot
+    position_d.mark     = raw_behind;  // counts only with a slot taken
     position_d.taken    = fresh ? 11'd1 : position_q.taken + 11'd1;
     position_d.attached = position_q.attached && !detach;
   end
   assign upd_valid_o    = finish || (direct && direct_raw);
   assign upd_flow_o     = of_flow;
-  // With a verdict without a walk the packet leaves, so only an end of a walk counts for what is here. Compared a cycle ago.
+  // With a direct verdict the packet leaves, so only an end counts for the packet here. `same` was compared a cycle ago.
   assign same_upd       = finish && same;
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
@@ -475,8 +491,8 @@ module rx_dispatch
     .close_o
   );
 
-  // !close_room || done_waits: the walk's next operation waits for it, and with it much of the walk. An end that waits still does in
-  // the next cycle, or its close does.
+  // Equals !close_room || done_waits. The walk's next operation depends on it, and with that much of the walk. A pending end is pending in the next
+  // cycle as well, or its close is.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) op_block_o <= 1'b0;
     else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);

@@ -1,7 +1,9 @@
 // Where the end of a walk leaves its flow: for the table at once, and a cycle later for the packet that dispatch holds.
 //
-// `finish_i` is known late, so nothing wide waits for it. What the host said meanwhile (`kept_*`) goes before, but for mark and credit, which are the
-// card's alone; it has stood for two cycles at least before an end.
+// Handshake: Pulses only. `position_o` is valid with `finish_i`; `ended_o` and `ended_position_o` come in the next cycle.
+// Pipeline:  one register.
+// Why:       `finish_i` is late, so nothing wide depends on it. An ATTACH kept for the flow (`kept_*`) takes precedence, but for mark and credit,
+//            which are the card's alone. It is constant for at least two cycles before an end.
 
 module rx_ended
   import rx_front_pkg::*;
@@ -14,7 +16,7 @@ module rx_ended
   input logic rst_ni,
 
   input  logic                       finish_i,
-  input  logic         [INDEX_W-1:0] head_i,        // of this one
+  input  logic         [INDEX_W-1:0] head_i,        // of this place in the walk
   // verilator lint_off UNUSEDSIGNAL
   input  walking_t                   oldest_i,
   input  walk_done_t                 done_i,
@@ -23,11 +25,11 @@ module rx_ended
   input  logic         [       10:0] taken_i,
   input  logic         [       15:0] mark_i,
   input  logic         [  WALKS-1:0] kept_valid_i,
-  input  rx_position_t               kept_i,        // of this one, too
+  input  rx_position_t               kept_i,        // for the oldest walk
   output rx_position_t               position_o,
 
-  input  logic         same_i,           // the oldest walk of the cycle before is of the flow of the packet that stands here
-  output logic         ended_o,          // a walk ended a cycle ago, and it was of this flow
+  input  logic         same_i,           // the oldest walk a cycle ago is of the flow of dispatch's packet
+  output logic         ended_o,          // a walk of that flow ended a cycle ago
   output rx_position_t ended_position_o
 );
 

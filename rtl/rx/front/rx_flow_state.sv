@@ -1,24 +1,31 @@
-// FLOW_RX rows and receive positions of all flows, and the attach protocol (docs/card.md "Attach").
+// FLOW_RX rows and receive positions of all flows, and the attach protocol (docs/card.md "Receiving: verdicts", "Attach").
 //
-// `fetch`: row and position come one cycle later, valid in that cycle. `upd`: dispatch writes a position.
-// A table access waits for nothing, because a host that waits for one cannot make room for the reports on which a packet may
-// wait: it takes ANSWER cycles, in which dispatch decides nothing, fetches nothing and ends no walk (`hold_o`). After `changed_o`
-// all that was fetched is fetched again. A flow may have segments in the walk (`busy_*`): an ATTACH with attached = 0 is then kept for
-// all of them, and is what dispatch writes when they end (`finish_i`); one with attached = 1 is refused, the card has not left the
-// flow yet. With a kept one none of the flow is started any more.
-//
-// A flow's *mark* is the number behind the last raw slot that a segment of it took that was not walked whole; slots are counted
-// since the ring was set up, and the mark has 16 bits of that. Only a taken slot moves it. An ATTACH with attached = 1 says that the host
-// has handled the reports of slots 0 to raw_seen - 1, so the slots that it has not handled are those from raw_seen to the ring's tail T. It is refused if
-// the mark is behind one of these: mark in raw_seen + 1 .. T, modulo 2^16. Why that is right:
-// - Never applied unseen. The host gives slots back only after it has handled their reports, so T - raw_seen <= 4096 slots of a ring, and
-//   the numbers raw_seen + 1 .. T are apart modulo 2^16. A mark of a slot that was not seen is among them, however late the host is.
-// - Never refused for good. A mark of a slot that was seen is among them only if it is 2^16 - 4096 slots old or older, and as long as raw_seen
-//   is not past its like: at most 4096 slots, none if the host has handled all, and the flow's next raw segment ends it in any case.
-// - RAW_LOG2 written: numbers start again, and the frames of before are nobody's. An old mark is refused or not, as one that is very old.
-// - Two ports: numbers, raw_seen and T are of the port that the FLOW_RX row names.
-// One with attached = 0 leaves the mark. One with freshen changes TS.Recent alone.
-// After reset all rows are cleared, NUM_FLOWS cycles in which nothing is accepted (`busy_o`).
+// Handshake: `fetch_valid_i` is a pulse; row and position are valid in the next cycle only. `upd_valid_i` writes a position. A table request is taken
+//            in Idle and answered ANSWER cycles later; it waits for nothing. `hold_o` covers the access: dispatch then fetches, decides and ends
+//            nothing. After `changed_o` dispatch fetches again. After reset the rows are cleared for NUM_FLOWS cycles, in which nothing is accepted
+//            (`busy_o`).
+// Pipeline:  state  | registers                   | what happens
+//            Idle   | req_q                       | a request is taken; fetches and updates run, each one cycle
+//            Read   | RAM output                  | the row and position of the request are read; an index out of range goes to Refuse
+//            Latch  | row_q, position_q, walked_q | they arrive, with which segments in the walk are of the flow
+//            Judge  | attach_ok_q, keep_*         | mark and walk decide on an ATTACH; a kept ATTACH replaces the position that is read
+//            Apply  | RAM, kept_q                 | row or position is written, or the ATTACH kept for the flow's walks; the answer is registered
+//            Refuse |                             | the answer is registered
+// Why:       A table access waits for nothing: a host that waits for it cannot make room for the reports on which a packet may wait.
+//            A flow may have segments in the walk (`busy_*`). An ATTACH with attached = 0 is then kept for all of them and written when they end
+//            (`finish_i`). An ATTACH with attached = 1 is refused: the card has not left the flow yet. Behind a kept ATTACH no segment of the flow is
+//            started.
+//            A flow's *mark* is the number behind the last raw slot taken by a segment of it that was not walked whole. Slots are counted since the
+//            ring was set up; the mark has 16 bits of that. Only a taken slot moves it.
+//            An ATTACH with attached = 1 says that the host has handled the reports of slots 0 to raw_seen - 1. The slots not handled are those from
+//            raw_seen to the ring's tail T. It is refused if the mark is behind one of these: mark in raw_seen + 1 .. T, modulo 2^16.
+//            Never applied unseen: the host returns slots only after it has handled their reports, so T - raw_seen <= 4096. The numbers raw_seen + 1
+//            .. T are distinct modulo 2^16, and the mark of an unseen slot is among them, however late the host.
+//            Never refused for good: the mark of a seen slot is among them only if it is at least 2^16 - 4096 slots old. That lasts at most 4096
+//            slots; it does not occur if the host has handled all. The flow's next raw segment ends it in any case.
+//            RAW_LOG2 written: numbers start again, and earlier frames are nobody's. An old mark is refused or not, as a very old one is.
+//            Two ports: numbers, raw_seen and T are of the port that the FLOW_RX row names.
+//            An ATTACH with attached = 0 leaves the mark. One with freshen changes TS.Recent alone.
 
 module rx_flow_state
   import rx_front_pkg::*;
@@ -48,7 +55,7 @@ module rx_flow_state
   input  logic         [        WALKS-1:0]       busy_last_i,    // no younger one is of its flow
   input  logic         [$clog2(WALKS)-1:0]       busy_head_i,    // the oldest
   input  logic         [        WALKS-1:0]       finish_i,
-  output logic         [        WALKS-1:0]       kept_valid_o,   // the host's word for when it has ended
+  output logic         [        WALKS-1:0]       kept_valid_o,   // an ATTACH is kept, to be written at its end
   output rx_position_t                           kept_o,         // for the oldest
   output logic                                   hold_o,
   output logic                                   changed_o,
@@ -94,11 +101,11 @@ module rx_flow_state
   table_req_t req_q;
   row_t row_rd, row_wr, row_q;
   rx_position_t position_rd, position_wr, position_req, position_q;
-  // What is kept lies in the place of the flow's youngest segment, as none is started behind it: LUT RAM, one port to read.
+  // A kept ATTACH is stored at the flow's youngest segment, as none is started behind it: LUT RAM, one read port.
   rx_position_t kept_q[WALKS];
   logic [WALK_W-1:0] place, place_q;
-  logic [WALKS-1:0][WALK_W-1:0] kept_place_q;  // where that of each segment lies
-  logic [WALKS-1:0] kept_valid_q, walked, walked_q, keep_q;  // the flow's segments in the walk, which stay so with hold_o
+  logic [WALKS-1:0][WALK_W-1:0] kept_place_q;  // where the kept ATTACH of each segment is stored
+  logic [WALKS-1:0] kept_valid_q, walked, walked_q, keep_q;  // walked_q: the flow's segments in the walk, unchanged during hold_o
   logic [FLOW_W:0] clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
   logic
@@ -159,7 +166,7 @@ module rx_flow_state
   assign unseen          = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
   assign applied         = keep_all_q;
   assign kept_valid_o    = kept_valid_q;
-  // No walk ends while an access is judged.
+  // No walk ends in Judge.
   assign kept_o          = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
 
   always_comb begin
@@ -192,11 +199,11 @@ module rx_flow_state
       refused_o       <= 1'b0;
     end else begin
       state_q <= state_d;
-      // Dispatch sees a kept ATTACH a cycle late.
+      // One cycle more: dispatch sees a kept ATTACH a cycle late.
       hold_o  <= state_d inside {Read, Latch, Judge, Apply} || apply;
       if (busy_o) clear_q <= clear_q + 1'b1;
       kept_valid_q    <= (kept_valid_q & ~finish_i) | keep_q;
-      // Whether it is kept, and for which segments.
+      // Whether an ATTACH is kept, and for which segments.
       keep_all_q      <= state_q == Judge && req_q.write && is_attach && attach_ok;
       keep_q          <= state_q == Judge && req_q.write && is_attach && attach_ok ? walked_q : '0;
       keep_any_q      <= state_q == Judge && req_q.write && is_attach && attach_ok && flow_in_walk;
@@ -223,7 +230,7 @@ module rx_flow_state
       tail_q     <= tail;
       wraps_q    <= tail < seen;
     end
-    // A kept ATTACH is the newest word on its flow.
+    // A kept ATTACH is newer than the position in the table.
     if (state_q == Judge && (walked_q & kept_valid_q) != '0) begin
       position_q       <= kept_o;
       position_q.taken <= position_q.taken;
@@ -251,7 +258,7 @@ module rx_flow_state
   end
 
   // ---------------------------------------------------------------- memories
-  // A read is looked at in the cycle behind it alone, so there may be one in each.
+  // A read is used in the next cycle only, so every cycle may read.
   assign raddr = state_q == Read ? req_flow : fetch_flow_i[FLOW_W-1:0];
 
   assign row_we = busy_o || (apply && req_q.write && !is_attach);
@@ -343,7 +350,7 @@ module rx_flow_state
     end
   end
 
-  // What is kept for each segment, told once more; the mark is not the host's.
+  // What is kept for each segment, by another way; the mark is not the host's.
   function automatic rx_position_t unmarked(input rx_position_t position);
     unmarked       = position;
     unmarked.taken = position_q.taken;

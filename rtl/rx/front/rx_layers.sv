@@ -1,17 +1,16 @@
-// Finds the layers in the first bytes of a frame: Ethernet II, IPv4 (RFC 791), TCP (RFC 9293). One cycle.
+// Finds the layers in the first bytes of a frame: Ethernet II, IPv4 (RFC 791), TCP (RFC 9293).
 //
-// This is the only place that knows where a header lies: the checksums and the option scanner get byte positions, and
-// the fixed part of the TCP header comes from wherever the IP options put it. An 802.1Q tag moves `ip_start` by 4; IPv6 brings
-// its own `addresses`, no header checksum (`ip_sum_end` = `ip_start`) and `tcp_start` 40 bytes on.
-// The window may hold bytes of an earlier frame behind the end of a short one: who uses the result compares
-// `ip_end` with the length of the frame.
+// Pipeline:  one register; the fields that depend on the TCP header's data offset are combinational behind it.
+// Why:       This is the only place that knows where a header lies: checksums and option scanner get byte positions. An 802.1Q tag would move
+//            `ip_start` by 4. IPv6 would bring its own `addresses`, no header checksum (`ip_sum_end` = `ip_start`), and a `tcp_start` 40 bytes on.
+//            The window may hold bytes of an earlier frame behind the end of a short one. So the user compares `ip_end` with the length of the frame.
 
 module rx_layers
   import rx_front_pkg::*;
 (
   input  logic                            clk_i,
   input  logic       [WINDOW_BYTES*8-1:0] window_i,
-  output logic       [               3:0] plain_offset_o,  // TCP's data offset and options, if there are no IP options; in the same cycle
+  output logic       [               3:0] plain_offset_o,  // TCP's data offset and options of a frame without IP options; combinational
   output logic       [             319:0] options_o,
   output rx_layers_t                      layers_o
 );
@@ -50,7 +49,7 @@ module rx_layers
     end
   end
 
-  // What the network layer says; of the TCP header only where it lies.
+  // The network layer's fields; of the TCP header only its bytes.
   rx_layers_t layers_q;
   always_ff @(posedge clk_i) begin
     layers_q            <= '0;

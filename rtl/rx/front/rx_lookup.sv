@@ -1,12 +1,17 @@
-// FLOW_KEY: which flow does a 4-tuple belong to? Exact match in two banks of NUM_FLOWS/2 buckets of two rows; the CRC32C of the
-// 12 key bytes gives a bucket in each. What the secret adds to it is linear in the key as well, a Toeplitz hash as of receive side scaling: which keys
-// meet in a bucket nobody knows who does not know the secret.
+// FLOW_KEY: exact match of a 4-tuple to a flow, in two banks of NUM_FLOWS/2 buckets of two rows.
 //
-// A lookup takes four cycles (key, hash and read, two steps of compare): `rsp_valid_o` four cycles after `req_valid_i`, `hit_o` and
-// `flow_o` with it and until the next; one at a time. A table access is taken in its second cycle or, while a lookup reads, in the
-// one behind; `changed_o` tells that a row has been written, in or before the cycle in which an older lookup may have read it: a
-// lookup under way is dropped then, look up again. A row with a flow that does not
-// exist is refused. After reset all rows are made invalid first, NUM_FLOWS/2 cycles in which nothing is accepted (`busy_o`).
+// Handshake: `req_valid_i` is a pulse, one lookup at a time. `rsp_valid_o` comes four cycles later; `hit_o` and `flow_o` are held until the next.
+//            `changed_o`: a row was written, perhaps behind the read of a lookup in flight. That lookup is dropped, and has to be repeated. A table
+//            access is taken in its second cycle, or a cycle later while a lookup reads. A row that names a flow that does not exist is refused.
+//            After reset all rows are cleared for NUM_FLOWS/2 cycles, in which nothing is accepted (`busy_o`).
+// Pipeline:  cycle | registers          | what happens                                   | hazards, bypasses
+//            0     | key_q              | the key is registered
+//            1     | RAM output         | hash, four rows are read                       | a table access waits
+//            2     | same_q, row_flow_q | each of 12 key parts is compared with each row | `changed_o` drops the lookup
+//            3     | hit_o, flow_o      | the parts are joined, the flow selected        | `changed_o` drops the lookup
+//            4     |                    | `rsp_valid_o`
+// Why:       The CRC32C of the 12 key bytes gives a bucket in each bank. The secret's part is linear in the key as well: a Toeplitz hash as in
+//            receive side scaling. Who does not know the secret cannot find keys that share a bucket.
 
 module rx_lookup
   import weft_card_pkg::*;
@@ -17,7 +22,7 @@ module rx_lookup
   input logic clk_i,
   input logic rst_ni,
 
-  input logic [127:0] secret_i,  // level; a lookup under way when it changes says anything
+  input logic [127:0] secret_i,  // level; the answer of a lookup in flight when it changes is undefined
 
   input  logic        req_valid_i,  // not while busy_o, with changed_o, or before the answer to the one before
   input  logic [95:0] req_key_i,
@@ -71,7 +76,7 @@ module rx_lookup
     return ~crc;
   endfunction
 
-  // It is linear but for its value for key 0: each bit of it is the parity of some bits of the key, 3 LUTs deep instead of 96 steps.
+  // CRC32C is linear but for its value for key 0: each bit is the parity of some key bits, 3 LUTs deep instead of 96 steps.
   localparam logic [31:0] HASH_ZERO = crc32c_key('0);
 
   function automatic logic [31:0][95:0] hash_masks();
@@ -144,7 +149,7 @@ module rx_lookup
     assign raddr[b] = key_valid_q ? hash[16*b+:BUCKET_W] : tbl_bucket;
   end
 
-  // A key that is being moved stands in two places, with the same flow.
+  // A key that is being moved is in two rows, with the same flow.
   logic [15:0] found;
   always_comb begin
     found = row_flow_q[PLACES-1];

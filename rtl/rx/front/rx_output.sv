@@ -1,12 +1,24 @@
-// Executes what the packets have come to, strictly in order: placements and reports of the walk, and the close of
-// each packet (raw copy, report, store space given back).
+// Executes operations strictly in order: placements and reports of the walk, and each packet's close (raw copy, report, store space).
 //
-//   operations, closes ─► queue ─► writes ─► reports that wait for their writes ─► rx_report ─► rpt
-//                                    '─► which report each write is for ─► what became of it ─'
-//
-// Writes are made one after the other: a placement takes its beats and one cycle, a raw copy its beats and four cycles, in which its
-// address is worked out and its first beats are read. A report is offered, in order, when host memory has answered the writes that it
-// speaks of; if one of them failed the report says so. Meanwhile further writes are made, so that answers may take their time.
+// Handshake: `op_*` and `close_*` enter one queue; a close goes first, and `op_block_i` stalls operations. `wr_cmd_*` and `wr_*` follow dma_write:
+//            one command, then its beats. A placement costs its beats and one cycle, a raw copy its beats and four cycles. `rpt_*` is in order, and
+//            may wait for host memory while further writes are made.
+// Pipeline:  operations, closes ─► queue ─► writes ─► reports in wait of their writes ─► rx_report ─► rpt
+//                                             '─► which report each write is for ─► its outcome ─'
+//            stage            | registers                    | what happens                                      | hazards, bypasses
+//            enter            | u_queue, u_records           | operation or close is queued, its report record   | both need room
+//                             |                              | beside it
+//            Command          | state_q, raw_steps_q         | the write's command is offered; an entry without  | a raw copy computes its address in
+//                             |                              | a write is popped                                 | three cycles
+//            Placing, Copying | raw_beat_q                   | beats to dma_write; the last one pops the entry   | raw beats are read ahead from the
+//                             |                              |                                                   | store
+//            told             | u_told                       | the report waits until its writes are answered    | a raw copy begins only with room
+//                             |                              |                                                   | here
+//            answer           | written_q, u_writes, u_fates | answers of one report are joined into one result  | at most TOLD results are
+//                             |                              |                                                   | outstanding (owed_full_q)
+//            rx_report        | see there                    | records joined, written
+// Why:       A report is offered when host memory has answered the writes that it speaks of; if one failed the report says so. Writes and reports
+//            keep one order, so placements come before their FPDU's report, and that before the segment's.
 
 module rx_output
   import rx_front_pkg::*;
@@ -15,7 +27,7 @@ module rx_output
   import weft_int_pkg::*;
 #(
   parameter  int unsigned DATA_W     = 512,
-  parameter  int unsigned OPERATIONS = 32,                // that wait for those before them
+  parameter  int unsigned OPERATIONS = 32,                // entries in the queue
   parameter  int unsigned PORTS      = 1,
   localparam int unsigned LANES      = DATA_W / 8,
   localparam int unsigned COUNT_W    = $clog2(LANES) + 1
@@ -63,14 +75,14 @@ module rx_output
   input  logic         rpt_ready_i,
   output logic [511:0] rpt_o,
 
-  input  logic [       PORTS-1:0]       raw_given_up_i,  // the raw ring is set up anew: what was taken before,
-  input  logic [       PORTS-1:0][15:0] raw_taken_i,     // so many slots in all, is the old one's
+  input  logic [       PORTS-1:0]       raw_given_up_i,  // the raw ring is set up anew: slots taken before,
+  input  logic [       PORTS-1:0][15:0] raw_taken_i,     // so many in all, are the old ring's
   output logic [       PORTS-1:0][31:0] raw_tail_o,      // frames written into the present one
   output logic                          idle_o,
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  // A bit each for what much waits for.
+  // One bit each for the kinds on which much logic depends.
   typedef enum logic [1:0] {
     Report = 2'b00,
     Place  = 2'b01,
@@ -82,8 +94,8 @@ module rx_output
     Copying = 2'b10
   } state_e;
 
-  localparam int unsigned TOLD = 64;  // reports that may wait for their writes
-  localparam int unsigned RECORDS = 2 * TOLD;  // those of operations that wait as well
+  localparam int unsigned TOLD = 64;  // reports in wait of their writes
+  localparam int unsigned RECORDS = 2 * TOLD;  // with those of queued operations
   localparam int unsigned OWED_W = $clog2(TOLD + 1);
 
   typedef struct packed {
@@ -99,7 +111,7 @@ module rx_output
     logic [63:0] iova;    // Place; else port, raw slot, start and stop in the store
   } entry_t;
 
-  // A write under way: is it the last that its report waits for, and is that the report of an FPDU?
+  // A write in flight: the last one of its report, and whether that is an FPDU's.
   typedef struct packed {
     logic last;
     logic fpdu;
@@ -171,7 +183,7 @@ module rx_output
     end
   end
 
-  // Narrow, in LUT RAM, what is being made in a register. A report's record goes past it, into the memory where it waits to be told.
+  // The queue is narrow, in LUT RAM, its head in a register. A report's record bypasses it, into the memory where reports wait.
   fifo_sync #(
     .WIDTH($bits(entry_t)),
     .DEPTH(OPERATIONS),
@@ -203,21 +215,21 @@ module rx_output
   logic               raw_last_q;
   logic [COUNT_W-1:0] raw_count_q;  // bytes of the last one
   logic [DATA_W-1:0] read_beat, raw_beat_q;
-  logic buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // one has been read; it is in the register; it goes
+  logic buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // buffered: a beat was read; raw_valid_q: one is in the register; raw_take: it leaves
 
-  // Where a raw frame goes to: the slot's offset, and the sum in two halves.
+  // A raw frame's address: the slot's offset, and the sum in two halves.
   logic [30:0] raw_offset_q;
   logic [32:0] raw_low_q;
   logic [31:0] raw_addr_low_q, raw_addr_high_q;
   logic [      2:0]       raw_steps_q;
   logic                   raw_port;
   logic [     63:0]       raw_base;
-  // A ring that is set up anew: copies whose slots were taken before, the oldest ones, go to the old ring, and are not counted. The first one behind
-  // them waits until base and size are the new ones.
+  // A raw ring set up anew: copies whose slots were taken before, the oldest ones, go to the old ring and are not counted. The first one behind them
+  // waits until base and size are the new ones.
   logic [PORTS-1:0][63:0] base_q;
   logic [      7:0]       slot_log2_q;
   logic [PORTS-1:0][ 7:0] old_q;
-  logic [PORTS-1:0] copied_q, stays, moves;  // copied: a cycle ago, so that nothing is counted behind the last beat's ready
+  logic [PORTS-1:0] copied_q, stays, moves;  // copied_q: a cycle late, so that no count depends on the last beat's ready
   logic [2:0] settled_q;
   assign raw_port = PORTS != 1 && head.iova[48];
   assign raw_base = base_q[raw_port];
@@ -265,7 +277,7 @@ module rx_output
   assign wr_cmd_bytes_o = head.bytes;
 
   assign last_beat      = wr_ready_i && ((placing && place_valid_i && place_last_i) || (copying && raw_valid_q && raw_last_q));
-  // A raw copy begins only where its report has room.
+  // A raw copy begins only if its report has room.
   assign told_push      = pop && head.report;
 
   assign told_in.awaits = head.kind == Report ? placed_q : head.raw;
@@ -296,8 +308,8 @@ module rx_output
   write_t write_in, write;
   told_t              told;
   logic  [     511:0] told_record;
-  logic  [OWED_W-1:0] owed_q;  // results that reports will take
-  logic owed_full_q, owed_more_q, owed_less;  // no more of them; another one since the last cycle; one is taken
+  logic  [OWED_W-1:0] owed_q;  // results outstanding or not taken by their report yet
+  logic owed_full_q, owed_more_q, owed_less;  // no more may be; one more since the last cycle; one is taken
   logic [6:0] unused_counts;
   logic tell_ready, report_idle;
 
@@ -320,8 +332,8 @@ module rx_output
     .rd_data_o (write),
     .count_o   (unused_counts)
   );
-  // The records in block RAM, from when their operation came: two cycles later, when it may be told, a record is there. What decides is
-  // beside them, in LUT RAM and a register.
+  // Records are in block RAM from when their operation came, two cycles before they can be reported. What decides is beside them, in LUT RAM and a
+  // register.
   fifo_sync #(
     .WIDTH($bits(told_t)),
     .DEPTH(TOLD),
@@ -403,7 +415,7 @@ module rx_output
     end else begin
       written_q <= wr_written_i;
       if (written_q) failed_q <= failed && !write.last;
-      // Counted a cycle late: the next command comes two cycles after one at the earliest, and its answer later still.
+      // Counted a cycle late: commands are two cycles apart at least, and an answer comes later still.
       owed_more_q <= write_push && head.last;
       owed_q      <= owed_q + OWED_W'(owed_more_q) - OWED_W'(owed_less);
       if (owed_more_q != owed_less) owed_full_q <= owed_more_q && owed_q == OWED_W'(TOLD - 1);
@@ -469,7 +481,7 @@ module rx_output
     .idle_o (unused_idle)
   );
 
-  // Behind a beat stand dma_write's choice and rotation, so it comes from a register and not from the LUT RAM.
+  // A register, not the LUT RAM: behind the beat come dma_write's choice and rotation.
   assign raw_free = !raw_valid_q || raw_take;
   always_ff @(posedge clk_i or negedge rst_ni)
     if (!rst_ni) raw_valid_q <= 1'b0;

@@ -1,11 +1,16 @@
-// From the MAC to a verdict: finds the headers, checks lengths and checksums, and gives each frame's last beat a
-// verdict and the fields of its TCP segment.
+// From the MAC to a verdict: finds the headers, checks lengths and checksums, and adds verdict and TCP fields to each frame's last beat.
 //
-// Feed-forward and never stalled (a MAC cannot wait): a beat each cycle, frames of any length back to back. The
-// beats themselves travel in a delay ring beside the checks and leave with the verdict, so that a bad frame is
-// simply rolled back behind this module. 13 cycles from `mac_rx_tvalid` to `beat_valid_o`.
-//
-//   S0 input | S1 header window | S2 layers, length | S3..S10 checksums, S2..S11 TCP options | S12 verdict, out
+// Handshake: `mac_rx_tready` is always 1, as a MAC cannot wait. Nothing stalls: one beat a cycle, frames of any length back to back. Latency is 13
+//            cycles from `mac_rx_tvalid` to `beat_valid_o`.
+// Pipeline:  stage  | registers         | what happens
+//            S0     | s0_*              | the beat as it came
+//            S1     | s1_*, window_q    | byte count; the header window collects the frame's first 128 bytes
+//            S2     | s2_*, rx_layers   | layers, frame length, station address; from here on fields2
+//            S3-S10 | rx_checksum       | IPv4 and TCP checksum
+//            S2-S11 | rx_tcp_options    | TCP options
+//            S12    | drop_o, segment_o | the verdict, beside the frame's last beat
+// Why:       The pipeline is feed-forward. Beats travel in a delay ring beside the checks, and leave with the verdict. So a bad frame is simply
+//            rolled back by rx_store.
 
 module rx_parse
   import rx_front_pkg::*;
@@ -28,7 +33,7 @@ module rx_parse
   output logic                     beat_last_o,
   output logic        [DATA_W-1:0] beat_data_o,
   output rx_drop_e                 drop_o,        // the rest is valid with beat_last_o
-  output logic        [      15:0] frame_len_o,   // stays at 65535 for longer ones
+  output logic        [      15:0] frame_len_o,   // saturates at 65535
   output rx_segment_t              segment_o,
 
   output logic idle_o
@@ -63,7 +68,7 @@ module rx_parse
     s0_bad_q  <= mac_rx_tuser && mac_rx_tlast;
   end
 
-  // Bytes of the beat, from the edge in tkeep.
+  // Bytes of the beat: the highest set bit of tkeep.
   logic [COUNT_W-1:0] s0_count;
   always_comb begin
     s0_count = '0;
@@ -78,7 +83,7 @@ module rx_parse
   logic [ DATA_W-1:0] s1_data_q;
   logic [COUNT_W-1:0] s1_count_q;
   logic [15:0] s1_pos_q, s1_pos_d;
-  logic [WINDOW_BEATS-1:0] slot, slot_q;  // which part of the window the beat is, if any
+  logic [WINDOW_BEATS-1:0] slot, slot_q;  // which part of the window the beat fills, if any
   logic [WINDOW_BYTES*8-1:0] window_q;
 
   always_comb begin
@@ -145,7 +150,7 @@ module rx_parse
     station_q    <= window_q[47:0] == cfg_i.mac;
     for_us_q     <= cfg_i.promisc || window_q[0];
     if (s1_valid_q) s2_len_q <= s2_len_sum[16] ? 16'hffff : s2_len_sum[15:0];
-    // No longer than the MTU and a raw slot.
+    // The longest frame: MTU or raw slot, whichever is less.
     limit_q <= cfg_i.raw_slot_log2 < 8'd16 && (cfg_i.mtu >> cfg_i.raw_slot_log2[3:0]) != '0 ? 16'd1 << cfg_i.raw_slot_log2[3:0] : cfg_i.mtu;
   end
 
@@ -177,7 +182,7 @@ module rx_parse
     fields2.is_ip                 = layers.is_ip;
     fields2.tcp_bad               = layers.tcp_bad;
     fields2.frame_len             = s2_len_q;
-    // What goes to a group or to somebody else is of no flow.
+    // A frame to a group or another station is of no flow.
     fields2.segment.replay        = 1'b0;
     fields2.segment.is_tcp        = layers.is_tcp && station_q;
     fields2.segment.unread        = layers.ip_options;
@@ -287,7 +292,7 @@ module rx_parse
   assign beat_valid_o = valid_q[CHECK];
   assign beat_last_o  = last_q[CHECK];
 
-  // Behind IP options those of TCP are not read. Nor do they count where one of them has an impossible length: software reads up to there.
+  // TCP options are unread behind IP options, or if one has an impossible length: software reads up to there.
   logic unread, ts_present;
   logic [1:0] sack_count;
   assign unread     = fields11.segment.unread || (fields11.segment.is_tcp && options_err11);

@@ -1,11 +1,17 @@
-// Reads the TCP payload of a frame out of the packet store and delivers it from lane 0 on.
+// Reads the TCP payload of a frame from the packet store and delivers it from lane 0 on.
 //
-// Commands come up to two packets ahead: the payload of the next packet waits in here while the present one is walked, and the command
-// behind it in a register. `flush_i` throws away all that is inside, for a packet that is not walked after all, and a command that
-// comes in the same cycle. Commands: ready/valid, `cmd_ready_o` is a register. From the command to the first beat out six cycles.
-//
-// A beat out is the upper lanes of one beat of the store and the lower ones of the next: `prev_q`, and the oldest of read_ahead. A packet
-// whose last beat in has only lower lanes for the last one out *spills*. Output from a skid buffer: `pl_ready_i` goes no further.
+// Handshake: `cmd_*` is ready/valid, `cmd_ready_o` a register. Commands come up to two packets ahead, and a third waits in its register. `pl_*` comes
+//            from a skid buffer, so `pl_ready_i` goes no further. `flush_i` drops all inside and a command in the same cycle. Latency is six cycles
+//            from the command to the first beat; throughput one beat a cycle.
+// Pipeline:  cycle | registers                | what happens                                       | hazards
+//            1     | cmd_*_q                  | the command                                        | waits while the one before is read
+//            2     | reading_q, pos_q, next_q | beats are requested from the store                 | the store may grant the other reader first; room
+//                  |                          |                                                    | in u_ahead
+//            3     | u_ahead                  | a beat arrives
+//            5     | prev_q, cut_q            | the earlier of two beats is held                   | a packet that *spills* discards its last beat in
+//            6     | u_out                    | upper lanes of prev_q, lower ones of the next beat | `alone`: the next beat is not needed
+// Why:       The payload of the next packet is read while the present one is walked. A packet *spills* if its last beat in has only lower lanes, for
+//            the last beat out.
 
 module rx_payload #(
   parameter  int unsigned DATA_W  = 512,
@@ -41,7 +47,7 @@ module rx_payload #(
   // A packet to be cut out.
   typedef struct packed {
     logic [LANE_W-1:0]  shift;    // lane of its first byte
-    logic               aligned;  // it is lane 0
+    logic               aligned;  // shift is 0
     logic [15:0]        left;     // beats out still to come
     logic [COUNT_W-1:0] count;    // bytes of the last one
     logic               last;     // the next one is the last
@@ -80,7 +86,7 @@ module rx_payload #(
     next_d.left    = beats_out[15:0];
     next_d.count   = {cmd_len_q[LANE_W-1:0] == '0, cmd_len_q[LANE_W-1:0]};
     next_d.last    = cmd_len_q <= 16'(LANES);
-    next_d.spill   = beats_in[0] != beats_out[0];  // it is one more at most
+    next_d.spill   = beats_in[0] != beats_out[0];  // the difference is one at most
   end
 
   // ---------------------------------------------------------------- requests, as many as the buffer can take
@@ -132,12 +138,12 @@ module rx_payload #(
   logic [  DATA_W-1:0] prev_q;
   logic [2*DATA_W-1:0] pair;
 
-  // Nothing of the next beat is wanted.
+  // The next beat is not needed.
   assign alone   = prev_last_q || cut_q.aligned;
   assign fire    = prev_valid_q && out_ready && (alone || in_valid);
   assign finish  = fire && cut_q.last;
   assign swallow = finish && cut_q.spill;
-  // Behind a packet's last beat out the next packet's first beat may follow at once.
+  // The next packet's first beat may follow at once behind a packet's last beat out.
   assign load    = in_valid && (!prev_valid_q || fire) && !swallow;
   assign in_pop  = load || swallow;
   assign pair    = {in_data, prev_q} >> {cut_q.shift, 3'b000};

@@ -1,7 +1,8 @@
-// The raw slots of all ports, for what rx_dispatch decides: is there room, and has the flow taken its share? (rx_raw_slots)
+// The raw slots of all ports, for rx_dispatch: whether there is room, and whether the flow has taken its share (rx_raw_slots).
 //
-// `mark_i` and `taken_i` are of the flow that is weighed: what they come to is there two cycles later. Position, tail and generation have
-// stood for longer when it is decided (`settled_o`).
+// Handshake: No ready/valid pair. `fresh_o` and `spent_o` follow `mark_i` and `taken_i` by two cycles.
+// Pipeline:  two registers; the `room_*` outputs are those of rx_raw_slots.
+// Why:       Position, tail and generation are constant for longer than that when the flow is decided (`settled_o`).
 
 module rx_raw_room
   import rx_front_pkg::rx_position_t;
@@ -19,25 +20,25 @@ module rx_raw_room
   // verilator lint_on UNUSEDSIGNAL
   input logic         [  PORTS-1:0] closed_i,     // level: a port takes nothing more
   input logic         [COUNT_W-1:0] walks_i,      // segments in the walk
-  input logic                       start_i,      // there will be one more,
-  input logic                       needless_i,   // which never needs a slot
+  input logic                       start_i,      // a walk starts
+  input logic                       needless_i,   // the segment never needs a slot
   input logic                       port_i,       // of what is decided
   input logic                       take_i,       // a slot is taken
   input logic                       take_port_i,  // of this port
   input logic         [       15:0] mark_i,
   input logic         [       10:0] taken_i,
   // verilator lint_off UNUSEDSIGNAL
-  input logic                       used_i,       // it is decided: for the assertions
-  input rx_position_t               position_i,   // where its flow stands then
+  input logic                       used_i,       // a decision is made (assertions)
+  input rx_position_t               position_i,   // position of its flow then
   // verilator lint_on UNUSEDSIGNAL
 
   output logic                   settled_o,
   output logic                   fresh_o,       // the flow has taken none of this generation
-  output logic                   spent_o,       // it has taken its share
+  output logic                   spent_o,       // the flow has taken its share
   output logic                   room_o,        // as of rx_raw_slots, for port_i
   output logic                   room_any_o,
   output logic                   room_walk_o,
-  output logic                   room_plain_o,  // of the first port, whose frames of no flow are
+  output logic                   room_plain_o,  // of port 0, to which frames of no flow belong
   output logic [     15:0]       slot_o,        // of take_port_i
   output logic [     15:0]       plain_slot_o,
   output logic [     15:0]       behind_o,
@@ -92,7 +93,7 @@ module rx_raw_room
   assign plain_slot_o = slot[0];
   assign behind_o     = behind[of_take];
 
-  // The mark is in begin + 1 .. tail, modulo 2^16, and so many are before it.
+  // Whether the mark is in begin + 1 .. tail, modulo 2^16: then the flow has taken slots of this generation.
   logic after_begin_q, in_tail_q, wraps_q, fresh;
   logic [10:0] taken_q;
   assign fresh = !(wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q);
@@ -110,7 +111,7 @@ module rx_raw_room
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  // Judged anew, at once.
+  // By another way, without the latency.
   logic fresh_now;
   assign fresh_now = position_i.mark - begins[of_port] - 16'd1 >= tail_o[of_port] - begins[of_port];
   always_ff @(posedge clk_i) begin

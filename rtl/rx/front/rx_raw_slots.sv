@@ -1,22 +1,25 @@
-// Slots of a port's raw ring: who may take one, and which is next.
+// Slots of a port's raw ring: which frames may take one, and which is next.
 //
-// Frames of no flow leave RAW_RESERVE slots free, so that junk takes none from the flows. A segment is walked only with a slot
-// set aside for it: its last FPDU may turn out partial. What is not walked leaves an eighth of the slots to segments that are.
-//
-// *Credit by flow.* Slots are taken in generations: a new one begins, at the ring's tail then (`begin_o`), when the host has given back a slot that was
-// taken in the present one. A flow takes `share_o` slots of a generation at most for segments that are not walked: one in RAW_SHARE_PART of the ring, or SHARE_LEAST of a small one.
-// - It holds two shares at most: slots that were not given back are of the present generation and of the one before, because this one began when slots of that one came back.
-// - It never starves itself: with all slots given back a new generation begins, or none was taken in the present one.
-// How many it has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch). A generation
-// begins in a cycle in which nothing is decided, nor in the two behind it: so all that is decided is of the one that it is counted in.
-//
-// Where the ring is set up anew (`cfg_i.reset`), `given_up_o` says in the next cycle how many slots of the old one were taken in all (`taken_o`).
-// A new ring has room for the segments in the walk: its owner sees to that.
-//
-// What there is room for is told LATENCY cycles late: `settled_o` says that no
-// slot was taken and no walk begun in them, but for the last one, in which it may stand: nobody decides in the cycle behind a start or
-// a taking, so that neither has to be looked at in its own cycle. Only room that the host gave back is not seen at once.
-// Segments in the walk count for every port: which of them are whose is not asked.
+// Handshake: No ready/valid pair. `take_i` takes `slot_o`. The `room_*` outputs are LATENCY cycles old and valid with `settled_o`.
+// Pipeline:  cycle | registers                                     | what happens
+//            1     | used_q, walks_q                               | slots in use
+//            2     | with_walks_q, with_reserve_q, with_eighth_q   | the same with walks, reserve or the eighth
+//            3     | room_o, room_any_o, room_walk_o, room_plain_o | compared with the size of the ring
+// Why:       Frames of no flow leave RAW_RESERVE slots free, so that junk takes none from the flows. A segment is walked only with a slot reserved,
+//            as its last FPDU may be partial. Frames that are not walked leave an eighth of the slots to segments that are.
+//            *Credit by flow.* Slots are taken in *generations*. A new one begins at the ring's tail (`begin_o`) when the host has returned a slot
+//            taken in the present one. A flow takes at most `share_o` slots of a generation for segments that are not walked: one in RAW_SHARE_PART,
+//            or SHARE_LEAST of a small ring.
+//            A flow holds two shares at most. Slots not returned are of the present generation or the one before: this one began when slots of that
+//            one came back.
+//            A flow never starves itself: once all slots are returned, a new generation begins, or none was taken in the present one.
+//            The count that a flow has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch). A
+//            generation begins in a cycle without a decision, and none follows in the next two: each decision is counted in its own generation.
+//            A ring set up anew (`cfg_i.reset`): `given_up_o` says in the next cycle how many slots of the old one were taken (`taken_o`). A new ring
+//            has room for the segments in the walk: its owner sees to that.
+//            `settled_o`: no slot was taken and no walk started in these cycles but perhaps in the last one. Nothing is decided in the cycle behind a
+//            start or a take, so neither is considered in its own cycle. Only room that the host returned is seen late. Segments in the walk count
+//            for every port, whichever they are of.
 
 module rx_raw_slots
   import weft_card_pkg::RAW_SHARE_LEAST;
@@ -34,30 +37,30 @@ module rx_raw_slots
   input  raw_cfg_t               cfg_i,
   // verilator lint_on UNUSEDSIGNAL
   input  logic     [       31:0] reserve_i,
-  input  logic                   closed_i,     // level: nobody gets one, nor is set one aside
+  input  logic                   closed_i,     // level: no slot is given, nor reserved
   input  logic     [COUNT_W-1:0] walks_i,      // segments in the walk
-  input  logic                   start_i,      // there will be one more
-  input  logic                   own_i,        // of this port: for the assertions
-  input  logic                   needless_i,   // it never needs a slot: as it was a cycle ago
+  input  logic                   start_i,      // a walk starts
+  input  logic                   own_i,        // the start is of this port (assertions)
+  input  logic                   needless_i,   // the segment never needs a slot, as of a cycle ago
   input  logic                   take_i,       // slot_o is taken
   output logic                   settled_o,
   output logic     [       15:0] begin_o,      // the first slot of this generation
   output logic     [       10:0] share_o,      // slots that a flow may take of it
   output logic     [       15:0] slot_o,
-  output logic     [       15:0] tail_o,       // its number since the ring was set up,
-  output logic     [       15:0] behind_o,     // and that of the next one
+  output logic     [       15:0] tail_o,       // number of that slot since the ring was set up
+  output logic     [       15:0] behind_o,     // number of the slot behind it
   output logic                   given_up_o,
   output logic     [       15:0] taken_o,
-  output logic                   room_o,       // for a segment of a flow that is not walked: beside the eighth
-  output logic                   room_any_o,   // there is one
+  output logic                   room_o,       // for a segment of a flow that is not walked: leaves the eighth
+  output logic                   room_any_o,   // any slot is free
   output logic                   room_walk_o,  // for one more in the walk
   output logic                   room_plain_o  // for a frame of no flow
 );
 
-  logic [15:0] behind_q, begin_q, given_q;  // given: slots of this generation that came back, by the last cycle but one
+  logic [15:0] behind_q, begin_q, given_q;  // given_q: slots of this generation that came back, two cycles late
   logic [10:0] share_q;
-  logic [31:0] share_rest;  // of this ring, less one
-  logic ends, ends_q, begun_q;  // this generation ends in the next cycle, in this one; a new one has just begun
+  logic [31:0] share_rest;  // of the ring's size less one
+  logic ends, ends_q, begun_q;  // ends: this generation ends in the next cycle, ends_q: in this one; begun_q: a new one has just begun
   logic [31:0] tail_q, used_q, plain_used_q, slot_mask_q;
   logic [32:0] with_walks_q, with_reserve_q, with_eighth_q;
   logic [COUNT_W-1:0] walks_q;
@@ -132,7 +135,7 @@ module rx_raw_slots
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
-  // Judged anew, at once.
+  // By another way, without the latency.
   logic [31:0] used, slots;
   assign used  = tail_q - cfg_i.head;
   assign slots = 32'd1 << cfg_i.count_log2[4:0];

@@ -1,10 +1,10 @@
-// A replay (docs/card.md "Replays"): bytes that transmit has read out of host memory go to the walk as the payload of a segment.
+// A replay (docs/card.md "Replays"): bytes that transmit has read from host memory go to the walk as the payload of a segment.
 //
-//   transmit ─► its place in the store's queue ─► rx_dispatch: started, or refused
-//          └──► waits ─► walk                     or thrown away
-//
-// One at a time: the bytes stand where transmit offers them until it is decided, a beat a cycle from the cycle behind its start on.
-// `about_i` stands with the first of them, for rx_dispatch as well. Nothing is registered: what comes stands in registers of transmit.
+// Handshake: The input is held by transmit until the replay is decided, then taken one beat a cycle, from the cycle behind its start on. `about_i` is
+//            valid with the first beat, for rx_dispatch as well. One replay at a time. `start_i` and `flush_i` are pulses.
+// Pipeline:  None: the data path is combinational, as the input comes from registers of transmit.
+//            transmit ─► its place in the store's queue ─► rx_dispatch: started, or refused
+//                   └──► held ─► walk, or discarded
 
 module rx_replay
   import rx_front_pkg::*;
@@ -22,14 +22,14 @@ module rx_replay
   input  logic    [DATA_W/8-1:0] keep_i,
   input  logic                   last_i,
   // verilator lint_off UNUSEDSIGNAL
-  input  replay_t                about_i,  // what of it is not here goes from transmit to rx_dispatch
+  input  replay_t                about_i,  // fields not used here go from transmit to rx_dispatch
   // verilator lint_on UNUSEDSIGNAL
 
-  output logic        place_valid_o,  // to the store's queue, once for each
+  output logic        place_valid_o,  // to the store's queue, once for each replay
   input  logic        place_ready_i,
   output rx_segment_t segment_o,
 
-  input logic start_i,  // pulses: it is started, it is refused
+  input logic start_i,  // pulses: the replay is started, or refused
   input logic flush_i,
 
   // Payload of frames, and what the walk gets.
@@ -48,7 +48,7 @@ module rx_replay
   output logic idle_o
 );
 
-  // Offer: its place is asked for. Wait: it is decided. Pass: to the walk. Drain: it was refused.
+  // Offer: a place in the queue is requested. Wait: it is to be decided. Pass: its beats go to the walk. Drain: it was refused.
   typedef enum logic [1:0] {
     Offer,
     Wait,
@@ -90,7 +90,7 @@ module rx_replay
     segment_o.payload_len = about_i.bytes;
   end
 
-  // Bytes of the beat, from the edge in keep.
+  // Bytes of the beat: the highest set bit of keep.
   always_comb begin
     count = '0;
     for (int unsigned i = 0; i < DATA_W / 8; i++) begin
@@ -98,7 +98,7 @@ module rx_replay
     end
   end
 
-  // Of the frames' payload that stands there none is of a segment that was started.
+  // No frame's payload on `pl_*` is then of a segment that was started.
   assign walk_valid_o = pass ? valid_i : pl_valid_i;
   assign walk_data_o  = pass ? data_i : pl_data_i;
   assign walk_count_o = pass ? count : pl_count_i;

@@ -1,12 +1,13 @@
-// The receive path's reports, as they go out. What has failed is written into them, and the two of a segment that is one FPDU,
-// placed, become one (placed_report).
+// The receive path's reports as they are written: marks failures, and joins the two reports of a placed one-FPDU segment (placed_report).
 //
-// There are two places. The report of an FPDU that may be one of the two stays in its place, not offered yet, until the next one comes:
-// that is of the same segment. If it may be the other one they go together, into the other place; else the first goes alone, before it.
-// Reports are wide, and `valid_i` and `rpt_ready_i` late: each place loads while it is empty, so no enable of it looks at either.
-//
-//   record ─┬─► [place 0] ─┐
-//           └─► [place 1] ─┴─► rpt
+// Handshake: ready/valid both sides; `rpt_o` is held until taken. Latency is one cycle, throughput one report a cycle. A report that may join is held
+//            until the next report comes.
+// Pipeline:  two places, loaded in turn.
+//            record ─┬─► [place 0] ─┐
+//                    └─► [place 1] ─┴─► rpt
+// Why:       The report of a placed FPDU stays in its place until the next report, which is of the same segment. If that one joins, both go together
+//            into the other place; otherwise the first goes alone, before it. Reports are wide, and `valid_i` and `rpt_ready_i` late: each place
+//            loads while it is empty, so its enable depends on neither.
 
 module rx_report
   import weft_card_pkg::*;
@@ -17,9 +18,9 @@ module rx_report
   input  logic         valid_i,   // the next report may go out
   output logic         ready_o,
   input  logic         fpdu_i,    // of an FPDU; else of a segment or a frame
-  input  logic         joins_i,   // of an FPDU that was placed and is its segment's first; of a segment without raw frame and SACK blocks
-  input  logic         failed_i,  // a write that it speaks of has
-  input  logic         next_i,    // there is a next one, `fpdu_i` and `joins_i` are of it; it may have to wait
+  input  logic         joins_i,   // a placed FPDU, first of its segment; a segment without raw frame and SACK blocks
+  input  logic         failed_i,  // a write of this report failed
+  input  logic         next_i,    // a next report exists, with `fpdu_i` and `joins_i` valid; it may have to wait
   input  logic [511:0] record_i,
 
   output logic         rpt_valid_o,
@@ -32,9 +33,9 @@ module rx_report
   // verilator lint_off UNUSEDSIGNAL
   fpdu_report_t fpdu, held;
   // verilator lint_on UNUSEDSIGNAL
-  segment_report_t segment;  // a frame report has its status there, too
+  segment_report_t segment;  // a frame report has its status at the same place
   placed_report_t  placed;
-  logic hold_q, merge, take, leave, held_next;  // hold_q: the younger one inside, or the only one, is held
+  logic hold_q, merge, take, leave, held_next;  // hold_q: the younger report inside, or the only one, is held
   logic head_q;  // the place of the older one
   logic [1:0] used_q, used;
   logic [1:0][511:0] place_q;
@@ -53,7 +54,7 @@ module rx_report
       fpdu.verdict                                  = FPDU_VERDICT_PLACE_FAILED;
       segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] = 1'b1;
     end
-    // The FPDU's in the place of raw slot and SACK blocks.
+    // The FPDU's fields take the place of raw slot and SACK blocks.
     placed                 = placed_report_t'(segment);
     placed.kind            = REPORT_KIND_PLACED;
     placed.ulpdu_len       = held.ulpdu_len;
@@ -66,7 +67,7 @@ module rx_report
     placed.rsvd_ulp        = held.rsvd_ulp;
   end
 
-  // What is held is alone inside when the next one is taken.
+  // A held report is alone inside when the next one is taken.
   assign held_next = take ? fpdu_i && joins_i && !failed_i : hold_q && !(next_i && !merge);
   always_comb begin
     used = used_q;

@@ -1,11 +1,22 @@
-// The packet that stands to be decided, and the one behind it: their lookups, and when row and position of the first are read and weighed.
+// The packet to be decided and the one behind it: their lookups, and the fetch of row and position of the first.
 //
-// The packet behind is looked up and its payload asked for at the store's queue; it takes its place here when that of the one before is vacant. A
-// table that is written meanwhile makes it begin again: FLOW_KEY with the lookup, the others with the reading.
-//
-//   Empty ─► Latch ─► Weigh ─► Judge ─► Ready ─► (pop)        known
-//         └────────────────────────────► Ready                  of no flow
-//   Look ─► Looking ─► Fetch ─► Latch                           again
+// Handshake: `packet_ready_o` takes the packet behind when the slot is vacant and its lookup is done. `payload_ask_o` requests its payload once, and
+//            is held until `payload_ready_i`. `lookup_valid_o` and `fetch_valid_o` are pulses: the answers come four cycles and one cycle later.
+//            `pop_i` comes only with `ready_o`. Without a stall a packet is ready four cycles after it entered, one of no flow after one cycle.
+// Pipeline:    Empty ─► Latch ─► Weigh ─► Judge ─► Ready ─► (pop)        of a known flow
+//                    └────────────────────────────► Ready                 of no flow
+//              Look ─► Looking ─► Fetch ─► Latch                          again, behind a FLOW_KEY write
+//            state         | meaning                                       | left when
+//            Empty         | vacant                                        | the packet behind has its answer, and its payload is requested
+//            Look, Looking | the lookup is repeated: to be sent, in flight | it is answered
+//            Fetch         | row and position are requested again          | not `hold_i`
+//            Latch         | they arrive                                   | always
+//            Weigh, Judge  | rx_accept works                               | always
+//            Ready         | may be decided                                | `pop_i`
+//            seek_q of the packet behind: Seek to be looked up, Seeking in flight, Sought answered or no TCP.
+// Why:       The lookup of the packet behind overlaps the decision on the one before. A table written meanwhile repeats what depends on it: FLOW_KEY
+//            the lookup, the others the fetch. vacant_o and ready_q are kept as registers beside the state, because `pop_i` and the reasons to go
+//            back are late.
 
 module rx_stand
   import rx_front_pkg::*;
@@ -16,9 +27,9 @@ module rx_stand
   input  logic       packet_valid_i,
   output logic       packet_ready_o,
   input  rx_packet_t packet_i,
-  input  logic       payload_ready_i,  // its payload may be asked for
+  input  logic       payload_ready_i,  // its payload may be requested
   output logic       payload_ask_o,
-  input  logic       payload_flush_i,  // takes with it what was asked for the packet behind
+  input  logic       payload_flush_i,  // drops the request for the packet behind as well
 
   input  logic        lookup_busy_i,
   output logic        lookup_valid_o,
@@ -33,18 +44,18 @@ module rx_stand
   output logic        fetch_valid_o,
   output logic [15:0] fetch_flow_o,
 
-  input logic may_load_i,     // the packet behind may take its place: a replay waits for what is before it
-  input logic weigh_again_i,  // of a known one: it was weighed against an older position
-  input logic pop_i,          // it is decided
+  input logic may_load_i,     // the packet behind may enter: a replay waits for an empty walk
+  input logic weigh_again_i,  // a known packet was weighed against an older position
+  input logic pop_i,          // the packet is decided
 
   output rx_packet_t        packet_o,
   output logic       [15:0] flow_o,
-  output logic              known_o,   // it is of this flow
-  output logic              vacant_o,  // nothing stands here
+  output logic              known_o,   // the packet is of flow_o
+  output logic              vacant_o,  // no packet is here
   output logic              found_o,   // flow_o is lookup_flow_i of the cycle before
-  output logic              latch_o,   // row and position are here
+  output logic              latch_o,   // row and position arrive
   output logic              weigh_o,
-  output logic              ready_o    // it may be decided
+  output logic              ready_o    // the packet may be decided
 );
 
   typedef enum logic [2:0] {
@@ -70,7 +81,7 @@ module rx_stand
   logic [15:0] flow_d;
 
   // ---------------------------------------------------------------- the packet behind: flow
-  // One lookup at a time. The packet that stands here goes first.
+  // One lookup at a time; the packet here goes first.
   assign again          = phase_q == Look || phase_q == Looking;
   assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == Seek && !again;
   assign next_found     = seek_q == Sought || (seek_q == Seeking && lookup_rsp_i);
@@ -87,7 +98,7 @@ module rx_stand
   always_ff @(posedge clk_i) next_tcp_q <= packet_i.segment.is_tcp;
 
   // ---------------------------------------------------------------- the packet here: row, position
-  // Its payload has been asked for, or there is none to ask for.
+  // Its payload is requested, or it has none.
   assign load           = vacant_o && next_found && may_load_i && (payload_set_q || payload_ready_i) && !hold_i && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
@@ -96,12 +107,12 @@ module rx_stand
   assign flow_d         = vacant_o || phase_q == Looking ? lookup_flow_i : flow_o;
   assign payload_ask_o  = packet_valid_i && packet_i.payload && !payload_set_q;
 
-  // A table was written, or an end has changed the position.
+  // A table was written, or an end changed the position.
   assign look_again     = packet_o.segment.is_tcp && lookup_changed_i;
   assign fetch_again    = known_o && state_changed_i;
   assign weigh_again    = known_o && weigh_again_i;
 
-  // But for a pop.
+  // The next phase without a pop.
   always_comb begin
     unique case (phase_q)
       Empty:   phase_d = !load ? Empty : load_known ? Latch : Ready;
@@ -116,7 +127,7 @@ module rx_stand
     endcase
   end
 
-  // phase_d == Ready, with what is known last in one place.
+  // phase_d == Ready, in a form that uses the late inputs last.
   assign turns_ready = (phase_q == Empty && load && !load_known) || (phase_q == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
                        ((phase_q == Judge || phase_q == Ready) && !look_again && !known_o);
   assign stays_ready = (phase_q == Judge || phase_q == Ready) && !look_again && !fetch_again;

@@ -1,10 +1,17 @@
-// The packet store: a ring of beats in one memory, and a queue of the frames in it.
+// The packet store: a ring of beats in memory, and a queue of the frames in it.
 //
-// A frame becomes visible with its last beat and a good verdict; else, or when ring or queue is full, its
-// beats are rolled back. Two readers: `rd_grant_o[k]` answers `rd_req_i[k]` in the same cycle, the beat is on `rd_data_o[k]` in the
-// next one. The beats at even and at odd positions lie in memories of their own, so that both readers go on at a beat a cycle each:
-// who goes from beat to beat meets the other in one of them once, waits for a cycle, and is in the other one from then on.
-// Frames are freed in order with `free_stop_i` = the `stop` of the frame. Counts frames, bytes and drops.
+// Handshake: Beats are always taken. A frame becomes visible with its last beat and a good verdict; otherwise its beats are rolled back. `packet_*`
+//            is ready/valid. `rd_grant_o[k]` answers `rd_req_i[k]` in the same cycle, and the beat follows in the next one. Frames are freed in
+//            order: `free_stop_i` is the `stop` of the frame.
+// Pipeline:  stage     | registers      | what happens                                                   | hazards
+//            beat      | memory, wr_q   | written                                                        | full_q: freed space is seen a cycle late;
+//                      |                |                                                                | a beat without room loses the frame
+//            last beat | u_queue, u_tcp | kept or rolled back; a replay's place enters only between      | queue full: dropped as buffer full
+//                      |                | frames
+//            read      | RAM output     | even and odd positions are in separate memories                | two readers in the same bank: one waits a
+//                      |                |                                                                | cycle
+//            count     | drop_q         | counters and trace, a cycle later
+// Why:       Both readers go from beat to beat. So they meet in a bank once, one waits a cycle, and from then on each reads a beat a cycle.
 
 module rx_store
   import rx_front_pkg::*;
@@ -27,7 +34,7 @@ module rx_store
   input rx_segment_t              segment_i,
   input logic        [      23:0] clock_i,       // in units of 8 cycles
 
-  input  logic        replay_valid_i,  // a replay, which has nothing in here but its place among the frames
+  input  logic        replay_valid_i,  // a replay: it has a place among the frames, and no beats
   output logic        replay_ready_o,
   input  rx_segment_t replay_i,
 
@@ -44,7 +51,7 @@ module rx_store
   input logic [15:0] free_stop_i,
 
   output logic                                  idle_o,
-  output trace_event_t                          trace_o,   // a frame is in, or dropped
+  output trace_event_t                          trace_o,   // a frame was stored, or dropped
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
@@ -53,10 +60,10 @@ module rx_store
   localparam int unsigned POS_W = ADDR_W + 1;
 
   logic [POS_W-1:0] wr_q, start_q, free_q, wr_next;
-  logic [POS_W-1:0] end_q, end_before_q;  // where the ring is full, and the place before
+  logic [POS_W-1:0] end_q, end_before_q;  // the position at which the ring is full, and the one before
   logic full_q;
   logic lost_q;  // a beat of the present frame found no room
-  logic queue_ready, write, ends, keep, push;  // push: a frame's place in the queue, or a replay's
+  logic queue_ready, write, ends, keep, push;  // push: a frame or a replay enters the queue
   rx_drop_e drop;
   rx_packet_t packet_d, head;
 
@@ -67,7 +74,7 @@ module rx_store
 
   assign drop    = drop_i == KEEP && (full_q || lost_q || !queue_ready) ? DROP_BUFFER_FULL : drop_i;
   assign ends    = beat_valid_i && beat_last_i;
-  // drop == KEEP, of which more hangs.
+  // Equals ends && drop == KEEP, in a shorter form.
   assign keep    = ends && drop_i == KEEP && queue_ready && !(full_q || lost_q);
 
   always_comb begin
@@ -78,8 +85,7 @@ module rx_store
     packet_d.arrival   = clock_i;
     packet_d.payload   = segment_i.is_tcp && segment_i.payload_len != '0;
     packet_d.segment   = segment_i;
-    // A replay's place comes only where no frame ends, so that the verdict, which is late, chooses nothing here. What it gives back is
-    // what lies before the frame that is coming in.
+    // A replay enters only in a cycle without a frame's end, so the late verdict selects nothing here. It frees what lies before the incoming frame.
     if (!beat_last_i) begin
       packet_d.stop      = 16'(start_q);
       packet_d.frame_len = replay_i.payload_len;
@@ -106,7 +112,7 @@ module rx_store
         end_q        <= free_stop_i[POS_W-1:0] ^ POS_W'(DEPTH);
         end_before_q <= free_stop_i[POS_W-1:0] + POS_W'(DEPTH - 1);
       end
-      // Space given back is seen a cycle late.
+      // Freed space is seen a cycle late.
       if (beat_valid_i && beat_last_i && !keep) full_q <= start_q == end_q;
       else if (keep || write) full_q <= wr_q == end_before_q;
       else full_q <= wr_q == end_q;
@@ -138,7 +144,7 @@ module rx_store
     .rd_data_o (head),
     .count_o   (unused_count)
   );
-  // Whether it is a segment comes from a register, and not from the block RAM: its look-up waits for that.
+  // Whether the frame is a segment comes from a register, not from the block RAM: its lookup depends on that.
   logic head_tcp;
   fifo_sync #(
     .WIDTH        (1),
@@ -162,7 +168,7 @@ module rx_store
   end
 
   // ---------------------------------------------------------------- banks
-  logic turn_q, clash;  // the reader that goes first where both want the same bank
+  logic turn_q, clash;  // turn_q: the reader that goes first if both want the same bank
   logic [1:0]             bank_q;  // each reader's beat is in this one
   logic [1:0][DATA_W-1:0] bank_data;
 
@@ -200,7 +206,7 @@ module rx_store
   assign unused = ^{free_stop_i, rd_pos_i, unused_count};
 
   // ---------------------------------------------------------------- counters, trace
-  // A cycle later: what became of a frame is known late.
+  // A cycle later, as the verdict is late.
   logic ended_q, tcp_q;
   rx_drop_e        drop_q;
   logic     [15:0] frame_len_q;

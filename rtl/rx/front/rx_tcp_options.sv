@@ -1,10 +1,14 @@
-// Scans TCP options (RFC 9293 §3.1, timestamps RFC 7323 §3.2, SACK RFC 2018 §3) at any alignment, a header each
-// cycle: what each byte would say if an option began with it, a cycle ahead (and how much of the header lies behind it, two cycles
-// ahead); then eight stages of five bytes find where options begin, and a stage later what they are. `err_o`: a length below 2 or
-// one that reaches behind the header; then nothing else that is told counts.
-// A timestamps option whose length is not 10, and a SACK option without whole blocks, are skipped. Of several,
-// the last counts. All results come LATENCY cycles after a header with
-// `valid_i`, and stand for a cycle at least; what has no `valid_i` moves nothing.
+// Scans TCP options at any alignment (RFC 9293 §3.1; timestamps RFC 7323 §3.2; SACK RFC 2018 §3).
+//
+// Handshake: No backpressure: one header a cycle. Results follow `valid_i` by LATENCY cycles, and are valid for one cycle at least. Without `valid_i`
+//            no stage moves.
+// Pipeline:  stage        | what happens
+//            s, two ahead | how much of the header lies behind each of five bytes (room_behind)
+//            s, one ahead | each byte is decoded as if an option began there (decode)
+//            s = 1 to 8   | which of the five bytes begin an option (scan_bytes); what those of the stage before are
+//            9            | values of timestamps and SACK are cut out of the delayed header (LATENCY is 10)
+// Why:       `err_o` is a length below 2, or one that reaches behind the header; then no other result counts. A timestamps option whose length is not
+//            10, and a SACK option without whole blocks, are skipped. Of several options of a kind the last counts.
 
 module rx_tcp_options #(
   localparam int unsigned LATENCY      = 10,
@@ -27,25 +31,25 @@ module rx_tcp_options #(
 
   // How much of the header there is behind a byte.
   typedef struct packed {
-    logic       kind;   // it lies inside,
-    logic       len;    // and so does the one behind it
+    logic       kind;   // it lies inside
+    logic       len;    // so does the one behind it
     logic [3:0] words;  // from the next whole word on
   } room_t;
 
   // An option that begins with this byte.
   typedef struct packed {
     logic              err;
-    logic [5:0]        len;   // the next one begins so many bytes on; 0: none does
-    logic [2*STEP-1:1] soon;  // the same for those of this stage and the next, a bit each
+    logic [5:0]        len;   // distance of the next option; 0: none follows
+    logic [2*STEP-1:1] soon;  // len as one bit each, for this stage and the next
     logic              ts;
     logic [1:0]        sack;  // blocks
   } option_t;
 
   typedef struct packed {
-    logic [STEP-1:0]         here;     // of the stage's bytes: these begin one
-    option_t [STEP-1:0]      option;   // those
-    logic                    err;      // of what the stages before found, as all below
-    logic [OPTION_BYTES-1:0] begins;   // where the next option begins: one bit, or none behind the last
+    logic [STEP-1:0]         here;     // which of the stage's bytes begin an option
+    option_t [STEP-1:0]      option;   // decoded as options
+    logic                    err;      // found by the stages before, as all below
+    logic [OPTION_BYTES-1:0] begins;   // where the next option begins: one bit, none behind the last
     logic                    ts;
     logic [5:0]              ts_at;
     logic [1:0]              sack;
@@ -82,7 +86,7 @@ module rx_tcp_options #(
     known      = room.kind && kind[7:1] != '0;
     option     = '0;
     option.err = known && !ok;
-    // What follows from kind and length does not wait for whether it fits: if not, `err_o` says so, and all else counts no more.
+    // The results from kind and length do not depend on whether it fits: if not, `err_o` says so, and nothing else counts.
     option.len = (known ? len[5:0] : '0) | 6'(room.kind && kind == 8'd1);
     option.ts  = room.kind && kind == 8'd8 && len == 8'd10;
     if (room.kind && kind == 8'd5 && len[2:0] == 3'd2 && len[7:3] != '0) option.sack = len[7:3] > 5'd3 ? 2'd3 : len[4:3];
@@ -90,9 +94,8 @@ module rx_tcp_options #(
     return option;
   endfunction
 
-  // Which of a stage's bytes begin an option, and what those of the stage before are. Where the next one begins is settled at once for
-  // the next stage's bytes; for those behind it a stage later. No two of five neighbours can be options of ten
-  // bytes or more, and none of the last stage's can.
+  // Which of a stage's bytes begin an option, and what those of the stage before are. Where the next option begins is settled at once for the next
+  // stage's bytes, a stage later for those behind. No two of five neighbours can be options of ten bytes or more, and none of the last stage's can.
   function automatic scan_t scan_bytes(input scan_t from, input int unsigned at, input option_t [STEP-1:0] option);
     scan_t to;
     logic [STEP-1:0] here, ts, sack;
@@ -186,7 +189,7 @@ module rx_tcp_options #(
     end
   end
 
-  // The values, once it is known where they lie.
+  // The header, delayed until the options' places are known.
   rx_delay #(
     .WIDTH (OPTION_BYTES * 8),
     .CYCLES(LATENCY - 1)
@@ -197,8 +200,8 @@ module rx_tcp_options #(
     .data_o(options)
   );
 
-  // From byte `at` on, the large steps first: of what they leave, less and less is wanted. No option with values begins behind byte
-  // 30, and what comes behind an option's end is nobody's, so that the last bytes may stay where they are.
+  // From byte `at` on, the large steps first, as each leaves less to be shifted. No option with values begins behind byte 30. Bytes behind an
+  // option's end do not count, so the last ones may stay in place.
   // verilator lint_off UNUSEDSIGNAL
   function automatic logic [207:0] from_byte(input logic [OPTION_BYTES*8-1:0] all, input logic [5:0] at);
     logic [319:0] by16;

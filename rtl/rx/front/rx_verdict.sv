@@ -1,4 +1,7 @@
-// What became of a frame, for the counters and as an event of the trace ring: one cycle behind `rx_dispatch`.
+// Counters and trace event of what became of a frame.
+//
+// Handshake: Pulses only: outputs come one cycle behind `finish_i` or `direct_i`.
+// Pipeline:  one register.
 
 module rx_verdict
   import rx_front_pkg::*;
@@ -9,16 +12,16 @@ module rx_verdict
   input logic clk_i,
   input logic rst_ni,
 
-  input logic           finish_i,      // its walk has ended,
-  input logic           direct_i,      // or it was decided without a walk
-  input logic           dropped_i,     // no raw slot
-  input logic           reserved_i,    // but reserved ones
-  input logic           spent_i,       // of a flow: it has taken its share of them
+  input logic           finish_i,      // its walk has ended
+  input logic           direct_i,      // decided without a walk
+  input logic           dropped_i,     // no raw slot, or no room for reports
+  input logic           reserved_i,    // only reserved raw slots are free
+  input logic           spent_i,       // the flow has taken its share of raw slots
   input logic           closed_i,      // its port has no room for reports
   input logic           known_i,       // of a flow
-  input logic           replay_i,      // no frame, but a replay
+  input logic           replay_i,      // a replay, not a frame
   input logic           raw_i,
-  input logic           counts_raw_i,  // and the flow's count of raw segments goes on
+  input logic           counts_raw_i,  // the engine has to complete the segment
   input logic    [15:0] flow_i,
   input logic           tcp_i,
   input logic    [31:0] seq_i,
@@ -32,7 +35,7 @@ module rx_verdict
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  logic [7:0] why;  // it was dropped
+  logic [7:0] why;  // reason of a drop
   always_comb begin
     if (closed_i) why = 8'(TRACE_DROP_REPORT_ROOM);
     else if (known_i) why = spent_i ? 8'(TRACE_DROP_RAW_CREDIT) : 8'(TRACE_DROP_NO_RAW_SLOT);
@@ -63,7 +66,7 @@ module rx_verdict
       cnt_inc_o[CNT_RX_REFUSED_WINDOW]       <= 16'(refused && refusal_i == REFUSAL_WINDOW);
       cnt_inc_o[CNT_RX_REFUSED_PAWS]         <= 16'(refused && refusal_i == REFUSAL_PAWS);
       cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && refusal_i == REFUSAL_NO_TIMESTAMP);
-      // A segment thrown away behind one that did not end whole left with that one.
+      // A segment discarded behind one that did not end whole: that one's counter covers both.
       cnt_inc_o[CNT_RX_DETACH_GAP]           <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
       cnt_inc_o[CNT_RX_DETACH_PARTIAL]       <= 16'(walked && stop_i == STOP_PARTIAL);
       cnt_inc_o[CNT_RX_DETACH_ERROR]         <= 16'(walked && stop_i == STOP_ERROR);

@@ -1,9 +1,23 @@
-// The segments in the walk, oldest first, and how those ended that have not been closed yet.
+// The segments in the walk, oldest first, and the ends of those that are not closed yet.
 //
-// A flow's segments stand behind one another: a further one, *chained*, is started only if the youngest of all is of its flow. So a flow's
-// mark goes from each to the one behind it, if that is chained; else it is as it was at the start, because nobody else changes the
-// mark of a flow that is in the walk. `done_i` comes in the order of the starts and is kept until `finish_i` takes it; it can be taken in the
-// next cycle, or one later where the segment did not end whole. The oldest segment waits for it in a register.
+// Handshake: No ready/valid pair but pulses. `start_i` needs `room_o`; `done_i` comes in the order of the starts and always fits. `done_valid_o`
+//            offers the oldest end until `finish_i` takes it. A whole segment's end is offered a cycle behind `done_valid_i`, another one two cycles
+//            behind.
+// Pipeline:  stage     | registers                                           | what happens                        | hazards, bypasses
+//            start     | entry_q[tail_q], flow_q, mark_q, taken_q, chained_q | the segment enters at the tail      | entry is written while there is
+//                      |                                                     |                                     | room; `start_i` only makes it
+//                      |                                                     |                                     | valid
+//            start + 1 | young_*                                             | it becomes the youngest             | its fields are used three cycles
+//                      |                                                     |                                     | behind the start at the earliest
+//            oldest    | oldest_q, oldest_mark_q, oldest_taken_q             | the entry at the head is copied out | not valid in the cycle behind a
+//                      |                                                     |                                     | finish
+//            done      | done_q, u_dones                                     | ends wait here for their close      | the first goes past the FIFO
+//                      |                                                     |                                     | into done_q
+//            finish    | left_mark_q                                         | the head advances                   | a chained successor takes its
+//                      |                                                     |                                     | mark from left_mark_q
+// Why:       A flow's segments are neighbours: a further one is started only if the youngest of all is of its flow (*chained*). So the mark passes
+//            from each segment to the chained one behind it. Otherwise it is the mark of the start, as nobody else changes the mark of a flow in the
+//            walk.
 
 module rx_walks
   import rx_front_pkg::*;
@@ -16,35 +30,35 @@ module rx_walks
   input logic clk_i,
   input logic rst_ni,
 
-  // The segment to be started: what is known of its flow if none of it is in the walk.
+  // The segment to be started; what is known of its flow if none of the flow is in the walk.
   input  logic     [       15:0] flow_i,
   input  logic                   start_i,
-  input  logic                   open_i,            // and it has payload of a frame
+  input  logic                   open_i,            // a start whose payload is a frame's
   input  walking_t               entry_i,           // of flow_i
-  input  logic     [       10:0] taken_i,           // of its share: nobody changes it meanwhile
-  input  logic     [       15:0] mark_i,            // as it stands in this cycle
+  input  logic     [       10:0] taken_i,           // of the flow's share; nobody else changes it
+  input  logic     [       15:0] mark_i,            // the flow's mark in this cycle
   output logic                   room_o,
-  output logic                   in_walk_o,         // there are some of its flow: a cycle after flow_i has changed
-  output logic                   youngest_o,        // as the youngest,
-  output logic                   was_youngest_o,    // and so it was a cycle ago, by the flow_i of then
-  output logic     [INDEX_W-1:0] young_o,           // which is this one,
-  output logic     [       31:0] young_end_o,       // ends here
-  output logic                   young_ts_valid_o,  // and leaves this TS.Recent
+  output logic                   in_walk_o,         // some are of flow_i's flow; a cycle behind flow_i
+  output logic                   youngest_o,        // the youngest is of flow_i's flow
+  output logic                   was_youngest_o,    // the same a cycle ago, by the flow_i of that cycle
+  output logic     [INDEX_W-1:0] young_o,           // place of the youngest
+  output logic     [       31:0] young_end_o,       // where the youngest leaves the flow
+  output logic                   young_ts_valid_o,  // TS.Recent that it leaves
   output logic     [       31:0] young_ts_recent_o,
 
   input  logic payload_end_i,
-  output logic payload_open_o,  // payload of some segment has not all passed; with open_i at once
+  output logic payload_open_o,  // some segment's payload has not all passed; with open_i at once
   output logic payload_left_o,  // the same without the one that starts
 
   input  logic                     done_valid_i,
   input  walk_done_t               done_i,
   output logic                     done_valid_o,
-  output logic                     done_waits_o,    // one is there, perhaps not yet to be taken
+  output logic                     done_waits_o,    // an end is pending, perhaps not offered yet
   output walk_done_t               done_o,
   output logic       [       31:0] done_end_o,      // where it leaves the flow
   output walking_t                 oldest_o,
   output logic       [       15:0] oldest_flow_o,   // its flow, a cycle ahead
-  input  logic       [       15:0] behind_i,        // behind the raw slot that it takes if it takes one
+  input  logic       [       15:0] behind_i,        // the number behind the raw slot that the end would take
   output logic       [       10:0] oldest_taken_o,
   output logic       [       15:0] oldest_mark_o,   // where it leaves its flow's mark: at its slot if it did not end whole
   output logic       [INDEX_W-1:0] head_o,
@@ -67,8 +81,8 @@ module rx_walks
   logic [15:0] head_mark, oldest_mark_q, left_mark_q;
   logic [INDEX_W-1:0] head_q, tail_q, young_q;
   logic [COUNT_W-1:0] count_q, payloads_q;
-  logic some_payload_q, more_payloads_q;  // payloads_q != 0, > 1: a start, and the end that it lets through, are late
-  logic some_q, more_q;  // of count_q likewise
+  logic some_payload_q, more_payloads_q;  // payloads_q != 0, > 1: kept beside it, as start_i and payload_end_i are late
+  logic some_q, more_q;  // of count_q, likewise
   logic [15:0] young_flow_q;
   logic [31:0] young_end_q, young_ts_recent_q, stopped_at_q;
   logic young_same_q, young_ts_valid_q;
@@ -80,8 +94,8 @@ module rx_walks
   assign young_ts_recent_o = young_ts_recent_q;
   assign in_walk_o         = (valid_q & same_q) != '0;
 
-  // A start is only of a flow that has stood here for some cycles, and stands for another one. What it leaves is asked for three cycles
-  // later at the earliest, and follows by one: the start is late.
+  // A start's flow has been on `flow_i` for some cycles, and afterwards `flow_i` changes. The youngest's fields are written a cycle late, as
+  // `start_i` is late.
   logic started_q, ts_valid_q;
   logic [31:0] ts_recent_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -113,7 +127,7 @@ module rx_walks
   assign last_o         = last_q;
   assign count_o        = count_q;
 
-  // What the one before has left is read in the cycle after it ended: a chained one was started by then.
+  // left_mark_q is read in the cycle behind the end: a chained segment was started before that.
   assign head_mark      = chained_q[head_q] ? left_mark_q : mark_q[head_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -129,13 +143,13 @@ module rx_walks
     left_mark_q <= oldest_mark_o;
   end
 
-  // How segments ended whose close has to wait; the first of them in a register.
+  // The ends of segments that are not closed yet; the first in a register.
   logic done_valid_q, done_aged_q, done_ready_q, done_free, fifo_valid, fifo_ready, whole;
   walk_done_t done_q, fifo_done;
   logic [$clog2(WALKS+1)-1:0] unused_count;
 
   assign done_free = !done_valid_q || finish_i;
-  // Of the done that is in the register in the next cycle.
+  // Of the end that done_q holds in the next cycle.
   assign whole     = (done_valid_q ? done_q.stop : (fifo_valid ? fifo_done.stop : done_i.stop)) == STOP_WHOLE;
 
   fifo_sync #(
@@ -161,7 +175,7 @@ module rx_walks
     end else begin
       if (done_free) done_valid_q <= fifo_valid || (done_valid_i && !done_valid_q);
       done_aged_q  <= done_valid_q && oldest_valid_q && !finish_i;
-      // Behind an end the next segment is not the oldest yet.
+      // In the cycle behind an end oldest_q does not hold the next segment yet.
       done_ready_q <= !finish_i && valid_q[head_q] && (done_valid_q || fifo_valid || done_valid_i) && (whole || (done_valid_q && oldest_valid_q));
     end
   end
@@ -173,7 +187,7 @@ module rx_walks
   assign done_o         = done_q;
   assign done_end_o     = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
   assign oldest_mark_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_mark_q : behind_i;
-  // One that did not end whole begins the account anew: its flow was attached, so the host has handled what it had taken before.
+  // A segment that did not end whole starts the account again: its flow was attached, so the host has handled all slots taken before.
   assign oldest_taken_o = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
   assign done_waits_o   = done_valid_q || fifo_valid;
   assign done_valid_o   = done_ready_q;
@@ -215,7 +229,7 @@ module rx_walks
       last_q[tail_q] <= 1'b1;
       if (youngest_o) last_q[young_q] <= 1'b0;
     end
-    // `start_i`, which is late, makes it count.
+    // `start_i`, which is late, makes the entry valid.
     if (room_o) begin
       entry_q[tail_q]   <= entry_i;
       flow_q[tail_q]    <= flow_i;
@@ -240,7 +254,7 @@ module rx_walks
       if (valid_q[i] && flow_q[i] == flow_i) in_walk = 1'b1;
     end
   end
-  // The marks told once more: an end changes those of all its flow's segments.
+  // The marks by another way: an end changes those of all its flow's segments.
   logic [WALKS-1:0][15:0] marks_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) begin

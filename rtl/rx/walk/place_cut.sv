@@ -1,7 +1,11 @@
-// Cuts the payload of each FPDU, packed from lane 0, into the runs of its scatter list: each run comes out as packed beats
-// from lane 0, `last` on its last one. `run_end_i` marks an FPDU's last run; what follows it in the beat belongs to nobody.
-// Handshake: ready/valid, output registered, one beat per cycle. An FPDU of one run passes straight through; only behind
-// a run that ends inside a beat are beats shifted. A run is taken the cycle before its first beat can be made.
+// Cuts the payload of each FPDU, packed from lane 0, into the runs of its scatter list, each packed from lane 0.
+//
+// Handshake: ready/valid, output registered and held, one beat a cycle. A run is taken in the cycle before its first beat. `place_last_o` ends each
+//            run; `run_end_i` marks an FPDU's last run, and what follows it in the beat is discarded.
+// Pipeline:  stage  | registers                        | what happens                    | hazards
+//            plan   | count_q, skip_q, reach_q, need_q | what the next output beat needs | a run behind another loads with its last beat
+//            output | data_q, held_data_q              | two beats, shifted              | need_q: waits for `rd_valid_i`
+// Why:       An FPDU of one run passes straight through. Beats are shifted only behind a run that ends inside a beat.
 
 module place_cut #(
   parameter  int unsigned DATA_W  = 512,
@@ -28,8 +32,8 @@ module place_cut #(
 
   output logic idle_o
 );
-  // The output beat that is made next, all of it found out before: bytes of the run it has and that are behind it; from which
-  // byte on of the held beat it begins (0: nothing is held), and up to which byte of its last beat it reaches.
+  // The next output beat, worked out a cycle before: bytes of the run in it and behind it. From which byte of the held beat it begins (0: none is
+  // held), and up to which byte of its last beat it reaches.
   logic active_q, last_q, end_q, need_q, held_q;
   logic [COUNT_W-1:0] count_q, count_d;
   logic [15:0] left_q, left;
@@ -46,14 +50,14 @@ module place_cut #(
   assign run_ready_o = load;
   assign rd_ready_o  = fire && need_q;
 
-  // The beat behind it: of the same run, or the first one of the next.
+  // The output beat behind it: of the same run, or the first of the next.
   assign left        = active_q && !last_q ? left_q : run_bytes_i;
   assign whole       = left > 16'(BYTES);
   // A whole beat needs the next one, if only to begin with it.
   assign need_d      = whole || skip_d == '0 || reach_d > (COUNT_W + 1)'(BYTES);
   assign count_d     = whole ? COUNT_W'(BYTES) : left[COUNT_W-1:0];
   assign skip_d      = !active_q ? skip_q : (last_q && end_q ? '0 : reach_q);
-  assign reach_d     = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(left[COUNT_W-1:0]);  // if it is not whole
+  assign reach_d     = (COUNT_W + 1)'(skip_d) + (COUNT_W + 1)'(left[COUNT_W-1:0]);  // of a beat that is not whole
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

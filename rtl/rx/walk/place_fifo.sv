@@ -1,8 +1,14 @@
-// Payload that waits for its verdict. Beats are written as they come; nothing of them can be seen at the output before a
-// verdict says "keep the next n beats" or "drop them" (dropping takes two cycles). Verdicts come in the order of the FPDUs.
-// Handshake: beats are always taken; while `wr_go_o` (a register) there is room for SLACK more. Else ready/valid. A verdict
-// may come before the last of its beats were written. From the write to the output three cycles; one beat per cycle. DEPTH
-// beats without SLACK must hold the longest FPDU, because a verdict waits for all of it.
+// Payload in wait of its verdict. No beat is visible at the output before a verdict keeps it; a dropped FPDU never is.
+//
+// Handshake: Beats are always taken; with `wr_go_o` (a register) there is room for SLACK more. Verdicts and output are ready/valid. Verdicts come in
+//            the order of the FPDUs, perhaps before the last of their beats; a drop takes two cycles. Latency is three cycles from write to output;
+//            throughput one beat a cycle.
+// Pipeline:  cycle | registers      | what happens           | hazards
+//            0     | RAM, stored_q  | a beat is written
+//            1     | some_q, keep_q | beats kept are fetched | keeping_q: nothing without a verdict; enough_q: a drop waits for all its beats
+//            2     | head_q         | the RAM's output
+//            3     | u_out          | skid buffer
+// Why:       DEPTH without SLACK holds the longest FPDU, because a verdict comes only behind all of it.
 
 module place_fifo #(
   parameter int unsigned DATA_W = 512,
@@ -32,10 +38,10 @@ module place_fifo #(
 
   logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
   logic [ADDR_W:0] stored_q;
-  logic [    11:0] keep_q;  // beats to keep that are not yet fetched
-  logic keeping_q, head_q;  // there are such; the memory's output register holds a beat
-  logic some_q;  // `stored_q` is not 0; behind a drop, when nothing is fetched, a cycle late
-  logic enough_q;  // the verdict "drop" can be done
+  logic [    11:0] keep_q;  // beats to keep, not fetched yet
+  logic keeping_q, head_q;  // keeping_q: keep_q is not 0; head_q: the memory's output holds a beat
+  logic some_q;  // `stored_q` is not 0; a cycle late behind a drop, when nothing is fetched
+  logic enough_q;  // the verdict "drop" can be executed
   logic out_ready, fetch, drop;
   logic [  ADDR_W:0] leave;
   logic [DATA_W-1:0] rdata;
@@ -69,7 +75,7 @@ module place_fifo #(
         keep_q    <= keep_q - 12'd1;
         keeping_q <= keep_q != 12'd1;
       end
-      // Nothing is fetched meanwhile.
+      // Nothing is fetched during a drop.
       enough_q <= verdict_valid_i && !verdict_keep_i && !keeping_q && !enough_q && 12'(stored_q) >= verdict_beats_i;
       if (fetch) head_q <= 1'b1;
       else if (out_ready) head_q <= 1'b0;
@@ -90,7 +96,7 @@ module place_fifo #(
     .rdata_o(rdata)
   );
 
-  // No input reaches the memory, and behind it comes a register.
+  // No input reaches the memory combinationally, and a register follows it.
   stream_pair #(
     .WIDTH(DATA_W)
   ) u_out (

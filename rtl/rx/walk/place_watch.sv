@@ -1,8 +1,10 @@
-// Check before place, judged a second time, for simulation: whatever leaves the walk for host memory is held against what
-// came on the wire, the table rows as the host wrote them, and the receive element as it was read. Nothing of how the walk
-// makes its checks is used: it has its own copy of table STAG, reads the header itself, and looks for the region anew.
+// Check before place, a second time, for simulation (docs/card.md "Check before place"). Each placement is compared with the received bytes, the
+// table rows as written, and the receive element as read.
 //
-// A row may be written between its look-up and the placement: then the one of before is as good.
+// Handshake: Observes only; `place_i` is compared in its cycle.
+// Pipeline:  copies of header, tail, element and rows, taken when the walk takes them.
+// Why:       Nothing of the walk's own checks is used: this module copies table STAG, decodes the header, and finds the region anew.
+//            A row may be written between its lookup and the placement: then the row of before is accepted as well.
 
 module place_watch
   import walk_pkg::*;
@@ -18,7 +20,7 @@ module place_watch
   input table_req_t tbl_req_i,
 
   input segment_t         seg_i,
-  input logic             head_i,         // an FPDU's header, and its look-up, while the FPDU in front may be in hand
+  input logic             head_i,         // an FPDU's header, and its lookup; the FPDU before may be in hand
   input fpdu_head_t       head_words_i,
   input logic             begin_i,        // pulses: that FPDU is in hand; its end, its receive element
   input logic             tail_i,
@@ -45,7 +47,7 @@ module place_watch
     return {word[7:0], word[15:8], word[23:16], word[31:24]};
   endfunction
 
-  // A row and a STag have more than is looked at.
+  // A row and a STag have more bits than are used.
   // verilator lint_off UNUSEDSIGNAL
   function automatic stag_row_t row_of(input logic [31:0] stag);
     return written_q[stag[8+:INDEX_W]] ? rows[stag[8+:INDEX_W]] : '0;

@@ -1,8 +1,12 @@
-// What host memory answers to the reads of rq_element, in the order in which they were asked for: puts elements together, and
-// keeps them, SLOTS for each context (slot = low bits of the MSN). No back-pressure: a read is asked for when there is room for
-// its answer. The end of a read is told a cycle after its last beat, when its elements are in the memory.
-// Elements are looked at through `look_i`: there in the next cycle, and until the next `look_i`. Which STag the first SGE is of comes from
-// a register, and not from the block RAM: the table STAG is asked for it at once.
+// Answers of host memory to the reads of rq_element, in their order: assembles elements, and stores SLOTS of them for each context.
+//
+// Handshake: Answers are taken whenever a read is in flight: a read is requested only with room for its answer. `ends_o` is a pulse a cycle behind
+//            the last beat, when the elements are in the memory. `look_i` selects an element; it is there in the next cycle, until the next `look_i`.
+// Pipeline:  stage   | registers       | what happens
+//            beat    | partial_q       | beats of one element are joined
+//            element | RAM, first_stag | stored at {context, low bits of the MSN}
+//            end     | ends_*          | the read has ended
+// Why:       The first SGE's STag comes from a register, not from the block RAM: table STAG is looked up with it at once.
 
 module rq_answer
   import weft_card_pkg::*;

@@ -1,19 +1,26 @@
-// Reads receive elements from the flows' receive queues in host memory. The one used last is kept, so that a message of
-// many FPDUs reads its element once, and those posted behind it are read ahead, so that a stream of short Sends does not
-// wait for host memory each time. That is done for CONTEXTS flows, so that flows whose Sends come in turn do not cost each
-// other a round trip; a further flow takes the place of the one that was used longest ago.
+// Reads receive elements from the flows' receive queues in host memory, and reads ahead.
 //
-// The user holds `want_i` with flow, MSN and what is posted until `here_o`; `element_o` and `error_o` belong to what is
-// wanted while `here_o`. `flow_i` is there at least three cycles before `want_i`, `msn_i` two. One cycle to the element used
-// last, two to one read ahead. Elements are read ahead only as far as they were posted, which `tail_*` tells when it changes for
-// a flow that has a context; when such a read fails, its elements are
-// read one by one as they are wanted, so that an error hits only its own. An element that could not be read is forgotten when
-// `want_i` ends, so that the next user tries again. A context has at most one read under way. A read takes six cycles to be
-// asked for, and so does each look at a context for something to read ahead.
-//
-// `flush_i` forgets all of a flow (its queue may have been set up anew). With `once_i` the queue wanted is the one of before
-// that: nothing is read ahead of it, nothing is kept. It takes effect a cycle later; so does the end of a read, in which
-// an element was written to the memory. `mark_i`: `marked_o` until the reads under way then are answered.
+// Handshake: `want_i` is held with flow, MSN and tail until `here_o`; `element_o` and `error_o` are valid with `here_o`. `flow_i` is valid three
+//            cycles before `want_i`, `msn_i` two. One cycle to the element used last, two to one read ahead. `flush_i` and `tail_*` are pulses.
+//            `mark_i`: `marked_o` until the reads then in flight are answered.
+// Pipeline:  stage    | registers               | what happens                                                 | hazards
+//            want - 3 | match_q                 | the flow's context
+//            want - 2 | near_q, had_q, target_q | its first MSN; if none, a context to replace (rq_oldest)
+//            want - 1 | same_q, into_q, fits_q  | the wanted one is at the output; has been read               | sure_q: nothing changed meanwhile
+//            want     | held_q                  | here; else read from rq_answer (`in_window`) or missed
+//                     |                         | (`miss`)
+//            Look     | of_q                    | a context is selected, one with a miss first                 | demand_q
+//            Step1-4  | rq_request              | what to read next, and its address                           | changed_q: a read ahead is abandoned
+//            Ask      | req_valid_q             | the read is requested                                        | waits for the request before
+//            answer   | rq_answer               | elements are stored, count_q grows                           | takes effect a cycle late
+// Why:       The element used last is kept, so a message of many FPDUs reads its element once. Those posted behind it are read ahead, so a stream of
+//            short Sends does not wait for host memory. CONTEXTS flows have that, so interleaved flows do not cost each other a round trip; a further
+//            flow replaces the least recently used.
+//            Only posted elements are read ahead; `tail_*` says how many, for a flow with a context. When such a read fails, its elements are read
+//            one by one, so an error affects only its own. An element that could not be read is forgotten with the end of `want_i`, so the next user
+//            tries again. A context has at most one read in flight.
+//            `flush_i` forgets all of a flow, as its queue may be set up anew. It takes effect a cycle later. With `once_i` the queue is the one of
+//            before: nothing is read ahead, nothing is kept.
 
 module rq_element
   import weft_card_pkg::*;
@@ -56,8 +63,8 @@ module rq_element
 
   output logic idle_o
 );
-  localparam int unsigned SLOTS = 16;  // elements of a context, slot = low bits of the MSN
-  localparam int unsigned CHUNK = 8;  // at most so many at once
+  localparam int unsigned SLOTS = 16;  // elements of a context; slot
+  localparam int unsigned CHUNK = 8;  // elements of a read, at most
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
 
   typedef logic [CONTEXT_W-1:0] context_t;
@@ -67,11 +74,11 @@ module rq_element
   logic [15:0] held_flow_q;
   logic [31:0] held_msn_q;
 
-  // For each context the flow, and the elements [base, base + count) of its queue that were read.
+  // For each context its flow, and the elements [base, base + count) of its queue that were read.
   logic [CONTEXTS-1:0] valid_q, alone_q, once_q, reading_q, stale_q, marked_q;
   logic [CONTEXTS-1:0][15:0] flow_q;
   logic [CONTEXTS-1:0][31:0] base_q, posted_q;
-  logic [CONTEXTS-1:0][4:0] count_q, count_old_q;  // count_old_q: as it was a cycle ago, for a base that follows
+  logic [CONTEXTS-1:0][4:0] count_q, count_old_q;  // count_old_q: a cycle ago, for a base that follows
   logic [CONTEXTS-1:0][63:0] rq_base_q;
   logic [CONTEXTS-1:0][ 7:0] rq_log2_q;
 
@@ -100,9 +107,9 @@ module rq_element
     .oldest_o      (victim)
   );
 
-  // Where it is was found out before: a cycle ago whether it is at the memory's output (`same_q`), how far from the context's
-  // first element (`into_q`), whether that was read (`fits_q`; by the base of one more cycle ago), whether there is a context
-  // (`had_q`), or which one may have it. `sure_q`: nothing has moved in between.
+  // Worked out before. A cycle ago: whether it is at the memory's output (`same_q`), its distance from the context's first element (`into_q`),
+  // whether that was read (`fits_q`, by the base of one more cycle ago). Also whether there is a context (`had_q`), or which one may be used.
+  // `sure_q`: nothing has changed since.
   logic same_q, fits_q, free_q, had_q, sure_q, ends;
   context_t        target_q;
   logic     [31:0] near_q;  // the context's base
@@ -111,7 +118,7 @@ module rq_element
   logic     [ 5:0] into;
   logic            close;
   assign into      = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
-  // The upper bits of the base and the carry of the lower ones are those of the MSN: each bit follows from those at its right.
+  // Whether base and MSN agree in the upper bits, the carry of the lower ones included: each bit follows from those at its right.
   assign far       = near_q[31:5] ^ msn_i[31:5] ^ {near_q[30:5] & ~msn_i[30:5], into[5]};
   assign close     = far == '0;
   assign known     = (match_q & valid_q) != '0;
@@ -133,7 +140,7 @@ module rq_element
     target_q <= known ? current : victim;
   end
 
-  // A flush waits a cycle, in which nothing else happens: what was begun with it counts as before it.
+  // A flush takes effect a cycle later, in which nothing else happens; what began with it counts as before it.
   logic [15:0] flush_flow_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) flush_q <= 1'b0;
@@ -143,7 +150,7 @@ module rq_element
     flush_flow_q <= flush_flow_i;
   end
 
-  // What is posted to a flow that has a context, unless the context becomes another's.
+  // The new tail of a flow with a context, unless another flow takes the context.
   logic [CONTEXTS-1:0] told_q;
   logic [        31:0] told_value_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -159,9 +166,9 @@ module rq_element
   end
 
   // ------------------------------------------------------------------ reads
-  // Looks at one context after the other, at one where an element is missed (`demand_q`) first.
+  // Selects one context after the other, one with a miss (`demand_q`) first.
   typedef enum logic [2:0] {
-    Look,   // at a context; then rq_request takes four cycles
+    Look,   // a context is selected; rq_request then takes four cycles
     Step1,
     Step2,
     Step3,
@@ -169,7 +176,7 @@ module rq_element
     Ask
   } look_e;
   look_e look_q;
-  logic  led_q;  // `scan_q` is of the element used last, and not looked at yet
+  logic  led_q;  // `scan_q` is of the element used last, and was not selected yet
   logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted;
   context_t scan_q, demand_of_q, of_q;
   logic [3:0] chunk, chunk_q, slot;
@@ -191,9 +198,9 @@ module rq_element
     .posted_o (posted)
   );
 
-  // What was looked at has changed: a look that was for reading ahead was in vain.
+  // The selected context may have changed: a read ahead is abandoned.
   assign changed   = miss || ends || flush_q;
-  // No element is missed in the cycle in which one may be read ahead.
+  // A miss is not taken in the cycle of a read ahead.
   assign take_miss = !demand_q && look_q != Ask;
   assign asked     = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
   assign ahead     = asked && !of_demand_q && posted && can_q && !flush_q;
@@ -233,7 +240,7 @@ module rq_element
       of_q        <= demand_q ? demand_of_q : scan_q;
       of_demand_q <= demand_q;
     end
-    // What has changed since is in `changed_q`.
+    // Changes since then are in `changed_q`.
     can_q     <= allowed_q && valid_q[of_q] && !reading_q[of_q];
     allowed_q <= !alone_q[of_q] && count_q[of_q] <= 5'(SLOTS - CHUNK);
     if (!req_valid_q) begin
@@ -294,7 +301,7 @@ module rq_element
         held_error_q <= 1'b0;
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
-        // Elements before the one wanted now are over.
+        // Elements before the wanted one are used up.
         if (in_window && match_q[i]) count_q[i] <= count_q[i] - into_q;
         if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
@@ -344,8 +351,8 @@ module rq_element
     end
   end
 
-  // What else a context is told follows a miss by a cycle: a look at it takes another one. So does the base, which is asked for only
-  // where the element wanted is not that used last, so never in the cycle behind one that was used.
+  // A context's other fields follow a miss by a cycle; selecting it takes another one. So does the base: it is used only if the wanted element is not
+  // the one used last, so never in the cycle behind a use.
   logic [CONTEXTS-1:0] used, used_q, missed_q;
   always_comb begin
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
@@ -378,7 +385,7 @@ module rq_element
     end
   end
 
-  // At rest when all contexts were looked at since something changed.
+  // At rest when all contexts were selected since the last change.
   logic [CONTEXT_W:0] looked_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) looked_q <= '0;
@@ -408,7 +415,7 @@ module rq_element
       if (miss) assert (!reading_q[target_q] && target_q == (known ? current : victim) && had_q == known);
       if (flush_q) assert (!in_window && !miss && !ahead);
       if (asked && of_demand_q) assert (reading_q[of_q]);
-      // What was found out the cycle before is of what is wanted now.
+      // What was worked out the cycle before is of the element wanted now.
       if (in_window) assert ($onehot(match_q));
       if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
       if (want_i && sure_q) assert (had_q == known);

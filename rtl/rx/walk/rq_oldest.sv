@@ -1,5 +1,7 @@
-// Which of the contexts of rq_element makes room: of those that do not wait for a read, the one that was used longest ago.
-// Combinational but for the order of use.
+// The context of rq_element to replace: the least recently used one without a read in flight.
+//
+// Handshake: `used_i` is a pulse.
+// Pipeline:  combinational; the order of use is a register.
 
 module rq_oldest #(
   parameter  int unsigned CONTEXTS  = 8,

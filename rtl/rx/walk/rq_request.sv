@@ -1,14 +1,20 @@
-// Which elements of a receive queue to read next, and where they are: of the context that rq_element looks at, four cycles
-// after its values are there. Queue, size and posted stay as they are in these; base and count may move on together.
+// What to read next from a receive queue, and where: for the context that rq_element has selected.
 //
-// Element MSN n is at rq_base + 64 * ((n - 1) mod 2^rq_log2). What is read at once does not go round the end.
+// Handshake: No valid. Outputs follow the context's values by four cycles. Queue, size and tail are constant meanwhile; base and count may advance
+//            together.
+// Pipeline:  cycle | registers                        | what happens
+//            1     | base_q, plus_q, posted_q, log2_q | the context's values
+//            2     | first_q, mask_q                  | n - 1, and the mask of the queue's size
+//            3     | slot_q, unread_q, far_q          | the slot; elements posted from there on
+//            4     | chunk_q, low_q, carry_q          | how many; the address but for a carry
+// Why:       Element MSN n is at rq_base + 64 * ((n - 1) mod 2^rq_log2). A read does not wrap around the queue's end.
 
 module rq_request #(
-  parameter int unsigned CHUNK = 8  // at most so many at once
+  parameter int unsigned CHUNK = 8  // elements of a read, at most
 ) (
   input logic clk_i,
 
-  input logic        demand_i,   // one element: `base_i` itself. Else those behind `count_i` from there on.
+  input logic        demand_i,   // one element, `base_i` itself; else those behind `base_i` + `count_i`
   input logic [31:0] base_i,
   input logic [ 4:0] count_i,
   input logic [31:0] posted_i,

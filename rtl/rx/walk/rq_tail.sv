@@ -1,6 +1,8 @@
-// How many receive elements each flow has posted (doorbell RQ_TAIL): 0 after reset, which takes a cycle per flow
-// (`ready_o`). Writes are always taken. Reads: the value comes one cycle after `read_i` and stays; of a write in the same
-// cycle it may be the old or the new one.
+// How many receive elements each flow has posted (doorbell RQ_TAIL).
+//
+// Handshake: Writes are always taken. `tail_o` follows `read_i` by a cycle and is held; with a write in the same cycle it may be old or new. After
+//            reset all are cleared, a cycle for each flow (`ready_o`).
+// Pipeline:  one register (the RAM's output).
 
 module rq_tail #(
   parameter int unsigned NUM_FLOWS = 256
@@ -24,8 +26,8 @@ module rq_tail #(
   logic              write;
   assign write = write_valid_i && write_flow_i >> FLOW_W == '0;
 
-  // A doorbell during the sweep makes it wait a cycle; it may be cleared again by it. The host can set up no region before
-  // the sweep of table STAG has ended, which with NUM_STAGS > NUM_FLOWS takes longer, and without one no element can be used.
+  // A doorbell during the sweep stalls it for a cycle, and the sweep may clear its value. The host cannot set up a region before the sweep of table
+  // STAG has ended. That takes longer with NUM_STAGS > NUM_FLOWS, and without a region no element can be used.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       clear_q <= 1'b1;

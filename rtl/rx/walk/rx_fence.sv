@@ -1,11 +1,11 @@
-// The fence (docs/card.md "Taking away"): says when nothing is under way any more that was checked against the tables as
-// they were when the fence began.
+// The fence (docs/card.md "Taking away"): ends when nothing is in flight that was checked against the tables of before it.
 //
-// A segment takes the present colour when it enters the walk, with the row it will be judged by; its FPDUs' placements
-// have it, too. What is counted, for each colour: segments in the walk, and FPDUs handed on and not yet answered by host
-// memory. A fence turns the colour, so that the other count can only fall, and ends when it is 0 and the element reads under
-// way at its begin are answered. So traffic cannot prolong it. Between fences the count of the other colour is 0.
-// A number that comes while a fence is under way waits; a later one takes its place.
+// Handshake: `fence_valid_i` is a pulse. A number written during a fence waits, and a later one replaces it.
+// Pipeline:  counts are updated a cycle late (change_q), and a fence waits a cycle for that (settled_q).
+// Why:       A segment takes the present colour when it enters the walk, with the row it is judged by; so do its placements. For each colour,
+//            segments in the walk and FPDUs not answered by host memory are counted. A fence turns the colour, so the other count can only fall, and
+//            traffic cannot prolong the fence. It ends when that count is 0 and the element reads of before are answered. Between fences the count of
+//            the other colour is 0.
 
 module rx_fence (
   input logic clk_i,
@@ -22,11 +22,11 @@ module rx_fence (
   input  logic segment_colour_i,  // of the one that is done
   input  logic place_i,           // an FPDU's last placement is handed on
   input  logic place_colour_i,
-  input  logic landed_i,          // it is answered, with those before it
+  input  logic landed_i,          // an FPDU's placements are answered
   input  logic landed_colour_i,
 
   output logic mark_o,   // a fence begins
-  input  logic marked_i, // reads from before are still under way
+  input  logic marked_i, // reads from before are still in flight
 
   output logic idle_o
 );
@@ -34,7 +34,7 @@ module rx_fence (
 
   logic colour_q, running_q, settled_q, waiting_q, begins, ends;
   logic [31:0] number_q, next_q, done_q;
-  // What is added to a count is a cycle late; so is a segment that came with the fence, and the fence waits for that.
+  // Changes reach a count a cycle late, as does a segment that entered with the fence; the fence waits for that.
   logic [1:0][COUNT_W-1:0] count_q, change_q;
 
   assign begins = (fence_valid_i || waiting_q) && !running_q;

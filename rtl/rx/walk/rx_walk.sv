@@ -1,17 +1,22 @@
-// The receive walk: the TCP payload of in-sequence segments, FPDU by FPDU, to placements and reports (docs/card.md).
+// The receive walk: TCP payload of in-sequence segments, FPDU by FPDU, to placements and reports (docs/card.md "Receiving: verdicts").
 //
-//   payload -> walk_fpdus --- heads, tails, CRC verdicts ---> walk_check -> operations, done
-//                  '-------- packed payload -> walk_place <------'   '--- stag_table, rq_tail, rq_element
-//                                                 '-> payload of the placements
-//
-// start: may be given before the beats; beats of the next segment may wait at the port. With `start_chained_i` the next
-// start may come before the done of the one before it: it says "same flow, and it begins where the segment before ends".
-// MSN and MO are then carried over inside, and if the segment before does not end with STOP_WHOLE, this one is thrown away
-// with STOP_NOT_WALKED (done_len 0). A start of another flow may come before the done of the one before, too. A user that
-// waits for each done ties start_chained_i to 0. Dones are in the order of the starts, one cycle each, always taken.
-// ops: in order; the payload of the PLACE ops comes at place_*, one packed run of beats for each, `last` at its end.
-// STOP_NOT_WALKED also where the rest of a segment was left, for want of room for reports.
-// Nothing of an FPDU comes out before its CRC verdict and all its checks.
+// Handshake: `start_*` is ready/valid and may come before the beats; beats of the next segment may wait at the port. `done_valid_o` is a pulse,
+//            always taken, in the order of the starts. `op_*` is in order; the payload of each PLACE operation comes at `place_*` as one packed run
+//            of beats, `last` at its end.
+// Pipeline:  payload -> walk_fpdus --- heads, tails, CRC verdicts ---> walk_check -> operations, done
+//                           '-------- packed payload -> walk_place <------'   '--- stag_table, rq_tail, rq_element
+//                                                          '-> payload of the placements
+//            stage      | registers  | what happens                              | hazards
+//            start      | u_segments | the segment is queued, with its row       | room for SEGMENTS
+//            walk_fpdus | see there  | framing, CRC, header, packed payload      | stalls with walk_place full
+//            walk_check | see there  | the checks, in order; operations, done    | waits for receive elements
+//            walk_place | see there  | payload behind its verdict, cut into runs | waits for rx_output
+// Why:       Nothing of an FPDU is visible before its CRC verdict and all its checks.
+//            A start with `start_chained_i` may come before the done of the one before: same flow, and it begins where that segment ends. MSN and MO
+//            are then carried over inside. If the segment before does not end with STOP_WHOLE, this one is discarded with STOP_NOT_WALKED (done_len
+//            0).
+//            A start of another flow may come before the done of the one before, too. A user that waits for each done ties start_chained_i to 0.
+//            STOP_NOT_WALKED also ends a segment whose rest was left, for want of room for reports.
 
 module rx_walk
   import walk_pkg::*;

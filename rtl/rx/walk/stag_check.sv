@@ -1,12 +1,12 @@
-// May `bytes` bytes at TO of the region be written by this stream with this access right, and where are they? The checks
-// of RFC 5041 §7 and RFC 5040 §4.8 in the order of docs/card.md (walk_pkg::region_error).
+// Checks an access to a region (RFC 5041 §7, RFC 5040 §4.8, order of docs/card.md "Receiving: verdicts"), and computes its IOVA.
 //
-// A pipeline; a question each cycle, and the user knows when its answer is due. Cycle 1, behind the look-up: the row at the
-// table's output, STag, TO, bytes, right. Cycle 2: the stream's PD. Cycle 3: the answer, and the row's PD for a user who
-// did not know his in cycle 2.
-//
-// With to >= base, base + length - to is what the region has from TO on, less than 2^64 either way: its sign and 16 bits of
-// it are all that `bytes` has to be held against.
+// Handshake: No valid, no backpressure: one question a cycle, the user counts the three cycles.
+// Pipeline:  cycle | registers             | what happens
+//            1     | row_q, to_q, bytes_q  | the row at the table's output, STag, TO, bytes, right
+//            2     | bad_q, room_q, iova_q | sums and differences; the stream's PD is compared
+//            3     |                       | the answer; and the row's PD for a user without a PD in cycle 2
+// Why:       With to >= base, base + length - to is what the region has from TO on, less than 2^64 either way. So its sign and 16 bits of it suffice
+//            to compare with `bytes`.
 
 module stag_check
   import walk_pkg::*;

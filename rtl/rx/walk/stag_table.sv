@@ -1,7 +1,11 @@
-// Table STAG: the regions. One lookup per cycle for the walk, row one cycle later, for that cycle. All rows are made invalid after
-// reset, one per cycle, and until then neither host nor walk gets at them (`ready_o`). Host accesses: a request stands from its first
-// cycle on and is taken in the one behind, when it has been looked at, or later, in a cycle without lookup, so no row is written while
-// it is read; one response pulse for each.
+// Table STAG: the regions.
+//
+// Handshake: `lookup_i` is a pulse, one a cycle; the row is valid in the next cycle only. A host request is held from its first cycle on, and taken
+//            in the second or later, in a cycle without lookup. It has one response pulse. After reset the rows are cleared, one a cycle; until then
+//            (`ready_o`) neither host nor walk has access.
+// Pipeline:  one register (the RAM's output); a host read one more.
+// Why:       A host access excludes a lookup, so no row is written while it is read.
+//            States: Clear, rows are cleared; Idle, a request may be taken; Read, the row arrives; Answer, the response.
 
 module stag_table
   import weft_card_pkg::*;

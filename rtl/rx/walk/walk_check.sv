@@ -1,13 +1,23 @@
-// The checks of docs/card.md, FPDU by FPDU and in stream order, and what follows from them: placements, reports, verdicts
-// for the waiting payload, and the end of each segment.
+// The checks of docs/card.md "Receiving: verdicts" ("Checks"), FPDU by FPDU in stream order, and their results. These are placements, reports,
+// verdicts for the payload that waits, and the end of each segment.
 //
-// Head and tail of an FPDU come apart, and walk_region checks the region of a tagged one while the rest of it is on its
-// way, or the FPDU in front is not done. Nothing is asked of host memory and nothing is let through before tail and CRC
-// verdict are there. Five cycles for a tagged FPDU; nine for one of queue 0 (ten if its element is not the one used
-// last), five for each further SGE it reaches into; if its message has begun before, three more and two for each SGE that lies
-// before its offset.
-// Where the port has no room for more reports (`closed_i`) a segment is walked to the end of its first FPDU and no further.
-// Handshake: ready/valid; `done_valid_o` for one cycle, not before all operations of the segment were taken.
+// Handshake: ready/valid; `done_valid_o` is a pulse, not before all operations of the segment were taken. Five cycles for a tagged FPDU. Nine for one
+//            of queue 0, ten if its element is not the one used last. Five for each further SGE it reaches into. If its message has begun before,
+//            three more and two for each SGE before its offset.
+// Pipeline:  state         | registers           | what happens                                                   | left when
+//            Head          | header_q            | the next FPDU's header is taken (walk_region)                  | an FPDU and its segment are there
+//            Check         | bad_msn_q, bad_mo_q | queue 0: MSN and MO are compared                               | always
+//            Verdict       | err_q, tail_q       | tail, CRC verdict and region are joined into one error         | all three are there
+//            Element       | u_scatter           | queue 0: the receive element is read, its first STag looked up | element, or no buffer
+//            Skip, Skipped | u_scatter           | SGEs before the message offset are skipped                     | the offset is in this SGE
+//            Look          | stag_table          | the STag of the SGE is looked up                               | always
+//            Row, Sums     | stag_check          | the SGE is checked                                             | always
+//            Result        | run_*_q             | a run is added                                                 | the payload ends: Ops; else Look
+//            Ops           | op_q                | placements, then the report, one a cycle                       | the report is taken
+// Why:       Head and tail of an FPDU come apart. walk_region checks the region of a tagged FPDU while the rest of it arrives, or the FPDU before is
+//            in hand.
+//            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
+//            If the port has no room for more reports (`closed_i`), a segment is walked to the end of its first FPDU and no further.
 
 module walk_check
   import walk_pkg::*;
@@ -24,7 +34,7 @@ module walk_check
   input  logic       head_valid_i,
   output logic       head_ready_o,
   input  fpdu_head_t head_i,
-  output logic       begin_o,       // the head taken last is that of the FPDU in hand
+  output logic       begin_o,       // the FPDU whose head was taken last is in hand
   input  logic       tail_valid_i,
   output logic       tail_ready_o,
   input  fpdu_tail_t tail_i,
@@ -69,14 +79,14 @@ module walk_check
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
   typedef enum logic [3:0] {
-    Head,     // wait for an FPDU
-    Check,    // of queue 0: compare MSN and MO
-    Verdict,  // wait for its end, and for the answer for its region
-    Element,  // wait for the receive element; look up the STag of its first SGE
-    Skip,     // the payload begins behind what was placed before: in this SGE?
+    Head,     // an FPDU is awaited
+    Check,    // queue 0: MSN and MO are compared
+    Verdict,  // tail, CRC verdict and region are awaited
+    Element,  // the receive element is awaited; the STag of its first SGE is looked up
+    Skip,     // does the message offset lie in this SGE?
     Skipped,
-    Look,     // look up the STag of the SGE that the payload reaches into
-    Row,      // check it
+    Look,     // the STag of the SGE that the payload reaches into is looked up
+    Row,      // it is checked
     Sums,
     Result,
     Ops       // placements, then the report
@@ -89,13 +99,13 @@ module walk_check
   logic next_valid, next_checked, take, take_tail;
   class_e next_kind;
   logic   has_payload_q;
-  logic receive_q, bad_msn_q, bad_mo_q;  // of queue 0, good so far; not its MSN, MO
+  logic receive_q, bad_msn_q, bad_mo_q;  // receive_q: queue 0, good so far; bad_*_q: wrong MSN, MO
   logic              region_q;  // a region is to be checked
   logic       [31:0] pd_q;
   err_e              err_q;
-  logic              bad_q;  // there is one
+  logic              bad_q;  // err_q is not ERR_NONE
   fpdu_tail_t        tail_q;
-  logic              cut_q;  // it is not the segment's first, and its report has no room
+  logic              cut_q;  // not the segment's first FPDU, and no room for its report
   logic              silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
@@ -107,7 +117,7 @@ module walk_check
   logic [3:0][15:0] run_bytes_q;
   logic [3:0]       todo_q;  // a one for each run to be placed yet
   logic [1:0] runs_q, run_q;
-  logic owed_q;  // the payload waits for its verdict: nothing of the FPDU has gone out, and it has beats
+  logic owed_q;  // the payload's verdict is due: it has beats, and nothing of the FPDU was sent
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
@@ -153,7 +163,7 @@ module walk_check
 
   walk_scatter u_scatter (
     .clk_i,
-    .load_i       (state_q == Element),    // the last one counts
+    .load_i       (state_q == Element),    // the last cycle's values count
     .element_i,
     .mo_i         (mo),
     .payload_len_i(header_q.payload_len),
@@ -172,7 +182,7 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ checks
-  // What was posted is a cycle behind Check, and compared while the FPDU's end is awaited: RFC 5041 asks for MSN and MO first.
+  // RQ_TAIL arrives a cycle behind Check, and is compared while the FPDU's end is awaited: RFC 5041 §7 asks for MSN and MO first.
   logic [31:0] posted_q, posted_behind;
   assign posted_behind = posted_q - header_q.msn;
 
@@ -193,7 +203,7 @@ module walk_check
   assign unused       = ^{posted_behind[30:0], tail_q.bad_marker};
 
   // ------------------------------------------------------------------ the inputs
-  // Of a flow whose FPDUs are only checked, each good one is the engine's.
+  // Of a flow that is check only, each good FPDU is for the engine.
   assign next_kind    = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
   assign take         = state_q == Head && next_valid && seg_valid_i;
   assign next_checked = !region_q || region_valid;
@@ -280,7 +290,7 @@ module walk_check
   assign seg_ready_o = final_step && tail_q.seg_last;
 
   // ------------------------------------------------------------------ state
-  // Element is in a bit of its own, and so is whether the element is wanted: much waits for it.
+  // State Element has a bit of its own, as has the wanted element: much logic depends on them.
   logic to_element, in_element_d;
   assign no_buffer    = posted_behind[31];
   assign in_element_d = in_element_q ? want_q && !el_here_i : take_tail && to_element;
@@ -312,7 +322,7 @@ module walk_check
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= Ops;
           else if (el_here_i) state_q <= straight_q ? Row : Skip;
         end
-        // Not beyond the last SGE: by then it is known that not all fits.
+        // Not beyond the last SGE: too_long is known by then.
         Skip:    state_q <= !first_sge && too_long ? Result : Skipped;
         Skipped: state_q <= beyond ? Skip : Look;
         Look:    state_q <= Row;
@@ -335,7 +345,7 @@ module walk_check
     bad_mo_q    <= header_q.to_or_mo != {32'd0, mo};
     unique case (state_q)
       Head: begin
-        // What counts is of the cycle of `take`.
+        // The values of the cycle of `take` count.
         header_q      <= next_header;
         header_q.kind <= next_kind;
         offset_q      <= next_offset;
@@ -350,7 +360,7 @@ module walk_check
       Verdict: begin
         run_iova_q[0]  <= region_iova;
         run_bytes_q[0] <= header_q.payload_len;
-        // What counts is of the cycle of `take_tail`, which is known late.
+        // The values of the cycle of `take_tail`, which is late, count.
         err_q          <= verdict;
         bad_q          <= verdict != ERR_NONE;
         tail_q         <= tail_i;
@@ -387,7 +397,7 @@ module walk_check
       end
       default: ;
     endcase
-    // The state behind Result goes for it.
+    // The state behind Result takes this.
     if (refused_q) begin
       err_q  <= ERR_ELEMENT;
       bad_q  <= 1'b1;

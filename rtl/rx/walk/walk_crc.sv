@@ -1,6 +1,9 @@
-// The CRC verdict of each FPDU (RFC 5044 §4.4), in order, crc32c_pkg::CORE_LATENCY cycles after its last beat. The CRC field
-// goes through the CRC as well, which leaves a constant if it is right; the words that fill the last beat lead from that
-// constant to another, so no padding has to be taken back. A partial FPDU makes a verdict too, without meaning.
+// The CRC verdict of each FPDU (RFC 5044 §4.4), in order.
+//
+// Handshake: No backpressure: one beat a cycle. The verdict follows the last beat by crc32c_pkg::CORE_LATENCY cycles.
+// Pipeline:  that of crc32c_core, and a comparison.
+// Why:       The CRC field goes through the CRC as well, which leaves a constant if it is right. The words that fill the last beat lead from that
+//            constant to another, so no padding has to be undone. A partial FPDU makes a verdict without meaning.
 
 module walk_crc
   import walk_pkg::*;
@@ -9,7 +12,7 @@ module walk_crc
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
-  input  logic                    valid_i,          // one beat; no back-pressure
+  input  logic                    valid_i,          // one beat
   input  logic       [DATA_W-1:0] data_i,
   input  fpdu_beat_t              beat_i,
   output logic                    verdict_valid_o,

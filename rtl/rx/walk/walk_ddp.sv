@@ -1,8 +1,9 @@
-// Reads a DDP header (RFC 5041 §4) with its RDMAP control byte (RFC 5040 §4.1), and does the checks that need nothing
-// else, in the order of docs/card.md. Combinational.
+// Decodes a DDP header (RFC 5041 §4) with its RDMAP control byte (RFC 5040 §4.1). Makes the checks that need nothing else, in the order of
+// docs/card.md "Receiving: verdicts".
 //
-// If the FPDU is too short for a header, `valid` is 0, and what is to be in the other fields is for `header_told` (walk_pkg) to say: that
-// is known too late to stand before all of them.
+// Pipeline:  none, combinational.
+// Why:       If the FPDU is too short for a header, `valid` is 0, and the other fields are masked by `header_told` (walk_pkg). `valid` is late, so it
+//            does not mask them here.
 
 module walk_ddp
   import walk_pkg::*;

@@ -1,10 +1,16 @@
-// From the payload of segments to FPDUs: for each one its head as soon as it is here, its tail and its CRC verdict when it
-// has ended, and its DDP payload as packed beats (walk_framer, walk_crc, walk_strip, walk_head, walk_pack).
+// From the payload of segments to FPDUs: head, tail, CRC verdict and packed DDP payload of each.
 //
-// Handshake: ready/valid. Heads, tails and verdicts are queues in the order of the FPDUs; a segment's last FPDU has
-// `seg_last` in its tail. Behind walk_framer nothing waits: an FPDU begins only if all three queues have room for it, and
-// a beat goes only if there is room for it and all that are on their way (`pk_go_i`: for FLIGHT beats). So only
-// payload can block.
+// Handshake: ready/valid. Heads, tails and verdicts are queues in the order of the FPDUs; a head is there before its FPDU has ended. A segment's last
+//            FPDU has `seg_last` in its tail. Packed payload is always taken, and comes only with `pk_go_i` and some cycles after.
+// Pipeline:  stage       | registers                        | what happens
+//            walk_framer | see there                        | cut into FPDUs, each from lane 0 on
+//            walk_crc    | CORE_LATENCY stages              | CRC verdict, beside the others
+//            walk_strip  | one                              | markers are removed and checked
+//            walk_head   | word_q                           | the header is collected
+//            walk_pack   | four stages                      | payload is packed into full beats; tail
+//            queues      | u_heads, u_tails, u_crc_verdicts | in wait of walk_check
+// Why:       Nothing stalls behind walk_framer. An FPDU begins only if all three queues have room, and a beat is sent only if there is room for all
+//            in flight. So only payload can block.
 
 module walk_fpdus
   import walk_pkg::*;
@@ -49,7 +55,7 @@ module walk_fpdus
   fpdu_beat_t fp_beat, st_beat;
   logic fpdu_begins, fpdu_ends, framer_idle, crc_idle, pack_idle;
 
-  // An FPDU begins only if there is room for its head, its tail and its verdict.
+  // An FPDU begins only with room for its head, tail and verdict.
   logic [$clog2(FPDUS+1)-1:0] fpdus_q;
   logic                       room_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -59,7 +65,7 @@ module walk_fpdus
     end else begin
       if (fpdu_begins && !fpdu_ends) fpdus_q <= fpdus_q + 1'b1;
       else if (!fpdu_begins && fpdu_ends) fpdus_q <= fpdus_q - 1'b1;
-      room_q <= 32'(fpdus_q) != FPDUS;  // walk_framer begins none for two cycles behind one
+      room_q <= 32'(fpdus_q) != FPDUS;  // walk_framer begins none for two cycles behind another
     end
   end
 

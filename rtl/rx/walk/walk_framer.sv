@@ -1,14 +1,20 @@
-// FPDU delineation (RFC 5044 §4.1, §4.3): cuts a segment's payload, which begins with an FPDU or the marker before it,
-// into FPDUs, each beginning in lane 0 of a beat. Markers stay inside (the CRC covers them) and are pointed out.
+// FPDU delineation (RFC 5044 §4.1, §4.3): cuts a segment's payload into FPDUs, each beginning in lane 0 of a beat.
 //
-// A segment's last FPDU has `seg_last`; what is not whole in the segment comes as one with `partial`, from no words at all
-// (left over bytes) to all but the CRC, and the rest of the segment is thrown away.
-// Handshake: ready/valid for segments and payload, both readies are registers. Beats of FPDUs go out, registered, while
-// `go_i`, and are always taken. An FPDU begins (`begin_o`) when `room_i`; both are looked at a cycle late.
-// An FPDU takes a cycle for each beat and two before its first one: one for its length field, one for what follows from it.
-// What a beat is (the last one? how many words?) is decided in the cycle before it goes. A segment takes one cycle more.
-// So behind an FPDU's last beat there are two cycles without one at least; walk_pack counts on that.
-// An FPDU and its markers are whole words, so everything is counted in words of 4 bytes.
+// Handshake: ready/valid for segments and payload, both readies are registers. Beats of FPDUs are registered, sent while `go_i`, and always taken. An
+//            FPDU begins (`begin_o`) with `room_i`. `room_i` and `go_i` are registers of the user. An FPDU takes one cycle for each beat and two
+//            before its first, a segment one more.
+// Pipeline:  state  | registers           | what happens                                       | left when
+//            Idle   | left_q, phase_q     | a segment is taken                                 | `seg_valid_i`
+//            Length | ulpdu_len_q, fits_q | the FPDU's length field; limits for its first beat | it is held, and `room_i`
+//            First  | beat_q, rest_q      | the first beat is judged                           | always
+//            Beats  | out_*               | a beat is sent, and the next one judged            | the FPDU's last beat
+//            Throw  |                     | the rest of the segment is discarded               | its last beat
+// Why:       A beat is judged (last one? how many words?) in the cycle before it is sent, so no length arithmetic is in the data path.
+//            Two cycles at least without a beat follow an FPDU's last one; walk_pack depends on that.
+//            Markers stay inside, as the CRC covers them, and are pointed out. The segment begins with an FPDU or the marker before it. An FPDU and
+//            its markers are whole words, so words of 4 bytes are counted.
+//            A segment's last FPDU has `seg_last`. What is not whole in the segment is sent as one FPDU with `partial`, of no words up to all but the
+//            CRC; the rest is discarded.
 
 module walk_framer
   import walk_pkg::*;
@@ -46,13 +52,13 @@ module walk_framer
   typedef enum logic [2:0] {
     Idle,
     Length,  // an FPDU's length field
-    First,   // decide on its first beat
-    Beats,   // a beat goes, and the next one is decided
-    Throw    // the rest of the segment
+    First,   // its first beat is judged
+    Beats,   // a beat is sent, and the next one judged
+    Throw    // the rest of the segment is discarded
   } state_e;
   state_e state_q;
 
-  // The beat that holds the next word to use, and that word's lane; the beat behind it.
+  // held: the beat with the next word to use, at lane lane_q; next: the beat behind it.
   logic held_q, held_last_q, next_valid, next_last, next_taken, used_up, throw;
   logic free_q;  // !held_q, for the data
   logic [DATA_W-1:0] held_data_q, next_data;
@@ -101,8 +107,8 @@ module walk_framer
     has_lane = 5'(lane) < rest;
   endfunction
 
-  // An FPDU of `length` bytes (of those below 64) has (length + 1) / 4 words and two more. Are those `most` at most? As gates, two bits at a
-  // time: a carry chain for so few bits is slower.
+  // An FPDU of `length` bytes (below 64) has (length + 1) / 4 words and two more; are those `most` at most? As gates, two bits at a time: a carry
+  // chain for so few bits is slower.
   typedef struct packed {
     logic       never;
     logic [3:0] most;
@@ -117,11 +123,11 @@ module walk_framer
     at_most = !limit.never && (less[1] || (same[1] && less[0]) || (same == '1 && length[1:0] != 2'd3));
   endfunction
 
-  // The segment. `left_q` words of it are not yet gone, `behind_q` are behind the beat that goes.
+  // The segment: `left_q` words are not sent yet, `behind_q` are behind the beat being sent.
   logic markers_q, odd_q, lead_q;  // lead_q: a marker is due
   logic [6:0] phase_q, phase, until_marker;
   logic [13:0] position_q, left_q, behind_q;
-  // The FPDU. Its length field as it came, its words (without markers) behind the beat that goes.
+  // The FPDU: its length field as received, its words (without markers) behind the beat being sent.
   logic first_q, leading, leading_q, cut, cut_q, near;
   logic [LANE_W:0] length_lane;
   logic [    31:0] length_word;
@@ -130,11 +136,11 @@ module walk_framer
   logic [4:0] few_rest, few_want;
   logic few, few_q, long_len, first_marker, first_whole, first_tight, next_marker;
   limit_t [2:0] fits_q;  // the FPDU and n words more fit into the beat and the segment
-  limit_t       before_q;  // it ends before the marker's lane
+  limit_t       before_q;  // the FPDU ends before the marker's lane
   logic   [2:0] fits;
   logic [13:0] offset_q, distance_q;
   logic [LANE_W-1:0] marker_lane_q;
-  logic [6-LANE_W:0] marker_beat_q;  // so many beats on, of the one that is decided
+  logic [6-LANE_W:0] marker_beat_q;  // beats from the one being judged to the marker
   judged_t first_d, next_d, beat_q;
 
   assign leading = lead_q;
@@ -145,15 +151,15 @@ module walk_framer
   assign until_marker = 7'd0 - phase_q;
   assign rest = 15'((17'(ulpdu_len_q) + 17'd9) >> 2);
   assign near = markers_q && marker_beat_q == '0;
-  // A marker comes in this beat if the FPDU reaches there. Both cases are judged meanwhile.
+  // This beat has a marker if the FPDU reaches there. Both cases are judged in parallel.
   assign next_marker = near && (rest_q > 15'(WORDS) || has_lane(rest_q[4:0], marker_lane_q));
   assign next_d = next_marker ? judge(
       rest_q[4:0] + 5'd1, rest_q < 15'(WORDS), behind_q, odd_q, 1'b1
   ) : judge(
       rest_q[4:0], rest_q <= 15'(WORDS), behind_q, odd_q, 1'b0
   );
-  // The same of the first beat, straight from the length field, which is there late: it is held against limits that were made a cycle
-  // before. One word more than fit would not: so it fills the segment.
+  // The same for the first beat, straight from the length field, which is late: it is compared with limits made a cycle before. If one word more does
+  // not fit, the FPDU fills the segment.
   assign few = left_q <= 14'(WORDS);
   assign long_len = ulpdu_len_q[15:6] != '0;
   for (genvar n = 0; n < 3; n++) begin : gen_fits
@@ -170,20 +176,20 @@ module walk_framer
     first_d.seg_last = few_q && (!first_whole || (first_tight && !odd_q));
     first_d.words    = first_whole ? (first_marker ? few_want : few_rest) : (few_q ? left_q[4:0] : 5'(WORDS));
     first_d.marker   = first_marker;
-    // Not even its length field is here.
+    // Not even its length field is in the segment.
     if (cut_q) first_d = '{last: 1'b1, partial: 1'b1, seg_last: 1'b1, marker: 1'b0, words: {4'd0, left_q[0]}};
   end
 
   // ------------------------------------------------------------------ the cycle
   logic fire, ends, found;
   logic [LANE_W:0] next_lane;
-  // A beat goes when all its lanes are here.
+  // A beat is sent when all its lanes are here.
   assign fire        = state_q == Beats && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
   assign ends        = fire && beat_q.last;
   assign found       = state_q == Length && room_i && held_q && (!length_lane[LANE_W] || held_last_q || next_valid);
   assign next_lane   = {1'b0, lane_q} + (LANE_W + 1)'(beat_q.words);
 
-  // The held beat is used up, and the next one (perhaps of the next segment) takes its place; or the rest is thrown away.
+  // The held beat is used up, and the next one (perhaps of the next segment) replaces it; or the rest is discarded.
   assign throw       = state_q == Throw || (fire && beat_q.seg_last && !held_last_q);
   assign used_up     = fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);
   assign next_taken  = !held_q || used_up || throw;
@@ -285,7 +291,7 @@ module walk_framer
   assign fp_beat_o  = out_q;
   assign idle_o     = state_q == Idle && !out_valid_q;
 
-  // The segment's length says all; the upper half of the window is only there to be shifted down.
+  // pl_count_i is redundant to the segment's length; the upper half of the window is only shifted down.
   logic unused;
   assign unused = ^{pl_count_i, window[2*DATA_W-1:DATA_W], length_word[31:16]};
 

@@ -1,5 +1,7 @@
-// Collects the length field and the DDP header of each FPDU, as soon as they are here or the FPDU ends before.
-// Listens to beats that are taken elsewhere; `head_valid_o` is for one cycle, that of the beat which completes the header.
+// Collects length field and DDP header of each FPDU.
+//
+// Handshake: Observes beats that are taken elsewhere. `head_valid_o` is a pulse, in the cycle of the beat that completes the header or ends the FPDU.
+// Pipeline:  None: combinational from the completing beat; earlier words are in word_q.
 
 module walk_head
   import walk_pkg::*;

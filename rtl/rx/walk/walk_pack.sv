@@ -1,10 +1,13 @@
-// Packs the DDP payload of each FPDU into full beats from lane 0: drops length field, DDP header, pad word excess and CRC.
-// At the FPDU's end `tail_valid_o` (one cycle) says what was seen and how many beats were made; they may still be on their
-// way out. Nothing waits: one beat per cycle in, and four cycles later out, one more when the last words of an FPDU spill
-// over. For that the cycle behind an FPDU's last beat has to be without one. The tail comes two cycles before the last beat.
+// Packs the DDP payload of each FPDU into full beats from lane 0: drops length field, DDP header, excess of the pad word, and CRC.
 //
-// Four stages: (1) which words of the beat are payload, and where the pad is; (2) how many words are kept from before, and
-// what becomes of them; (3) the beat is turned to its place; (4) it is put behind the words kept.
+// Handshake: No backpressure: one beat a cycle in. The cycle behind an FPDU's last beat has to be without one, for the words that spill over. Beats
+//            come out four cycles later, a spilled one five. `tail_valid_o` is a pulse at the FPDU's end, two cycles before its last beat, with the
+//            number of beats.
+// Pipeline:  stage | registers                     | what happens
+//            1     | to_begin_q, to_end_q, data1_q | which words of the beat are payload, and where the pad is
+//            2     | kept_q, turn_q, full_q        | how many words are kept from before, and how the beat continues them
+//            3     | turned_q                      | the beat is rotated to its place
+//            4     | keep_q, out_data_q            | it is put behind the words kept
 
 module walk_pack
   import walk_pkg::*;
@@ -183,7 +186,7 @@ module walk_pack
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
     end else begin
-      // The room for words that spill over.
+      // Room for the words that spill over.
       if (valid_q[0] && mark1_q.last) assert (!st_valid_i);
     end
   end

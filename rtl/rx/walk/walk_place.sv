@@ -1,12 +1,15 @@
-// Payload behind its verdict, and cut into placements (place_fifo, place_cut).
+// Payload behind its verdict, cut into placements (place_fifo, place_cut).
 //
-// Handshake: ready/valid; packed payload is always taken, and comes only while `pk_go_o` and some cycles after (place_fifo).
-// It comes before anything is known of it; one verdict for each FPDU that has payload beats, and one run for each of its
-// placements, in order.
+// Handshake: ready/valid. Packed payload is always taken, and comes only with `pk_go_o` and some cycles after (place_fifo). One verdict for each FPDU
+//            with payload beats, one run for each of its placements, in order.
+// Pipeline:  stage      | registers          | what happens
+//            queues     | u_verdicts, u_runs | FPDUS verdicts and runs wait here
+//            place_fifo | see there          | payload in wait of its verdict
+//            place_cut  | see there          | cut into runs
 
 module walk_place #(
   parameter  int unsigned DATA_W  = 512,
-  parameter  int unsigned FPDUS   = 8,                      // verdicts and runs that may wait
+  parameter  int unsigned FPDUS   = 8,                      // depth of the queues of verdicts and runs
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
 ) (
   input logic clk_i,

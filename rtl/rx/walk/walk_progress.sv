@@ -1,7 +1,9 @@
-// How far the walk of a segment has come: the next MSN and MO of queue 0, whether and where it stopped, whether an FPDU is
-// for the engine; and the segment's `done`, which is held until the operation pushed last is taken.
+// Progress of a segment's walk: next MSN and MO of queue 0, where it stopped, whether an FPDU is for the engine; and its `done`.
 //
-// A chained segment goes on where the one before ended; if that one was not walked whole, it is not walked at all.
+// Handshake: `begin_i` and `end_i` are pulses, `end_i` two cycles behind `begin_i` at least. `done_valid_o` waits for `done_ready_i`: the operation
+//            pushed last is taken. `stop_o` is valid from the cycle behind `begin_i`, MSN and MO two behind `end_i`.
+// Pipeline:  one register, MSN and MO one more.
+// Why:       A chained segment continues where the one before ended; if that was not walked whole, it is not walked at all.
 
 module walk_progress
   import walk_pkg::*;
@@ -9,19 +11,19 @@ module walk_progress
   input logic clk_i,
   input logic rst_ni,
 
-  input logic               begin_i,      // an FPDU of this segment is begun
+  input logic               begin_i,      // an FPDU of this segment begins
   input logic               seg_valid_i,
   input segment_t           seg_i,
-  input logic               end_i,        // it is finished
+  input logic               end_i,        // the FPDU is finished
   input ddp_header_t        header_i,
-  input logic               bad_i,        // there is an error in it
+  input logic               bad_i,        // the FPDU has an error
   input logic        [15:0] offset_i,
   input logic               partial_i,
-  input logic               cut_i,        // it is not walked, nor is what is behind it
+  input logic               cut_i,        // neither the FPDU nor what follows it is walked
   input logic               seg_last_i,
 
   output stop_e        stop_o,  // from the cycle after `begin_i`
-  output logic  [31:0] msn_o,   // so, too
+  output logic  [31:0] msn_o,   // likewise
   output logic  [31:0] mo_o,
 
   input  logic         done_ready_i,
@@ -49,7 +51,7 @@ module walk_progress
     end
   end
 
-  // `end_i` is known late, so MSN and MO follow a cycle behind it: of the next FPDU they are asked for behind `begin_i`.
+  // `end_i` is late, so MSN and MO follow a cycle behind it. The next FPDU uses them behind its `begin_i`.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) ended_q <= 1'b0;
     else ended_q <= end_i;
@@ -88,10 +90,10 @@ module walk_progress
   always_ff @(posedge clk_i) begin
     if (begin_i && first_q) engine_q <= 1'b0;
     else if (end_i) engine_q <= engine_d;
-    // Where it stops, if it does.
+    // Where the walk stops, if it does.
     if (begin_i && first_q) stop_at_q <= 16'd0;
     else if (stop_q == STOP_WHOLE) stop_at_q <= offset_i;
-    // `begin_i`, which is late, makes it count.
+    // `begin_i`, which is late, makes the values count.
     if (first_q && seg_valid_i && !seg_i.chained) begin
       msn_q <= seg_i.msn;
       mo_q  <= seg_i.mo;
@@ -116,7 +118,7 @@ module walk_progress
       done_stop_q   <= stop_d;
       done_engine_q <= engine_d;
     end
-    // A done that waits longer than a cycle.
+    // For a done that waits longer than a cycle.
     if (ended_q) begin
       done_msn_q <= msn_d;
       done_mo_q  <= mo_d;

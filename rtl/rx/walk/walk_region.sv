@@ -1,14 +1,16 @@
-// One FPDU ahead of the checks: takes the next header as soon as it is there, and if it is tagged looks up its region and
-// checks it, while walk_check is busy with the FPDU in front or waits for this one's end. The same pipeline (stag_check)
-// answers for the SGEs of receive elements, which go first.
+// One FPDU ahead of the checks: takes the next header, and looks up and checks the region of a tagged FPDU (stag_check). Meanwhile walk_check is busy
+// with the FPDU before, or waits for this one's end.
 //
-// Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. The answer for its region is there
-// (`region_valid_o`) four cycles after the header was taken, and until `free_i`, behind which the next header is taken. Whose
-// segment an FPDU is in is known only when it is taken at the output; `pd_i` is its PD from the cycle after on, and compared then.
-// SGEs: `sge_look_i` with its index; a cycle later STag, TO and bytes, three later the answer; `pd_i` all the time.
-//
-// A row that is written later than its look-up does not count. That is as the fence has it (docs/card.md): an FPDU that is
-// looked up is of a segment that has entered the walk, and has its colour.
+// Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. `region_valid_o` comes four cycles after that, and is held
+//            until `free_i`, behind which the next header is taken. An SGE (`sge_look_i` with its index) goes first: STag, TO and bytes a cycle
+//            later, the answer three later; `pd_i` is constant.
+// Pipeline:  cycle | registers           | what happens                   | hazards
+//            0     | header_q            | header taken, region looked up | an SGE goes first
+//            1-3   | step_q, stag_check  | row, sums, answer
+//            4     | bad_q, iova_q, pd_q | the answer is held             | `pd_i` is compared a cycle behind the FPDU's take at the output
+// Why:       The FPDU's segment, and with it the PD, is known only when the FPDU is taken at the output.
+//            A row written after the lookup does not count. That agrees with the fence (docs/card.md "Taking away"): the FPDU's segment is in the
+//            walk, and has its colour.
 
 module walk_region
   import walk_pkg::*;
@@ -44,7 +46,7 @@ module walk_region
   output logic               region_valid_o,
   output region_bad_t        region_bad_o,
   output logic        [63:0] region_iova_o,
-  input  logic               free_i,          // with the last FPDU given out all is done
+  input  logic               free_i,          // the last FPDU at the output is finished
 
   output logic idle_o
 );
@@ -66,7 +68,7 @@ module walk_region
   assign take           = head_valid_i && tables_ready_i && !sge_look_i && !busy_q;
   assign head_ready_o   = take;
   assign lookup_o       = take || sge_look_i;
-  // Bytes 4 to 6 of the FPDU: the STag without its key, if it is tagged.
+  // Bytes 4 to 6 of the FPDU: a tagged one's STag without its key.
   assign lookup_index_o = sge_look_i ? sge_index_i : {head_i.word[1][7:0], head_i.word[1][15:8], head_i.word[1][23:16]};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -87,7 +89,7 @@ module walk_region
     end
   end
   always_ff @(posedge clk_i) begin
-    // `take`, which is late, ends with `busy_q` what begins here.
+    // Sampled until busy_q, so the late `take` enables none of it.
     if (!busy_q) begin
       header_q <= header;
       offset_q <= head_i.offset;

@@ -1,4 +1,7 @@
-// What is told of an FPDU: its report (docs/card.md), combinational, and its counts, a cycle later.
+// The report of an FPDU (docs/card.md "Receiving: verdicts"), and its counters.
+//
+// Handshake: `valid_i` is a pulse.
+// Pipeline:  the report is combinational, the counters follow a cycle later.
 
 module walk_report
   import walk_pkg::*;
@@ -42,7 +45,7 @@ module walk_report
     report_o.phase[FPDU_REPORT_PORT_BIT]         = port_i;
   end
 
-  // `valid_i` is known late.
+  // `valid_i` is late.
   logic told_q, engine_q, nonzero_pad_q, good;
   err_e err_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -1,5 +1,8 @@
-// Of the segment whose FPDUs are checked: was the FLOW_RX row of its flow written after it was started? Then the receive queue
-// it goes by is the one of before. No handshake: pulses, in the order of the segments.
+// Whether the FLOW_RX row of the segment being checked was written after the segment was started.
+//
+// Handshake: Pulses, in the order of the segments.
+// Pipeline:  one entry for each segment.
+// Why:       Such a segment goes by the receive queue of before the write, so nothing of it may be read ahead or kept.
 
 module walk_rows #(
   parameter int unsigned SEGMENTS = 8  // a power of two
@@ -7,9 +10,9 @@ module walk_rows #(
   input logic clk_i,
   input logic rst_ni,
 
-  input  logic        start_i,         // a segment comes in
+  input  logic        start_i,         // a segment enters
   input  logic [15:0] start_flow_i,
-  input  logic        end_i,           // the oldest has gone through the checks
+  input  logic        end_i,           // the oldest segment has passed the checks
   input  logic        written_i,
   input  logic [15:0] written_flow_i,
   output logic        old_row_o

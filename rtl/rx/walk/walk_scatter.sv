@@ -1,10 +1,14 @@
-// Goes along the SGEs of a receive element (RFC 5041 §5.3): where the payload of an FPDU begins that lies behind the first
-// `skip` bytes, and what of it each SGE takes. The first SGE with length 0 ends the list; whether all fits is said, three
-// cycles behind `load_i`, by `too_long_o`.
+// Steps along the SGEs of a receive element (RFC 5041 §5.3): where an FPDU's payload begins, and what of it each SGE takes. The first SGE with length
+// 0 ends the list.
 //
-// `load_i` takes the element, and the first SGE is looked at. `compare_i`, then `skip_i` goes on to the byte asked for: by
-// one SGE if `beyond_o`, else into this one. `piece_o` is what the payload that is left has of the SGE looked at, registered
-// with `cut_i` for `next_i`, which takes it away and looks at the next SGE; `ends_o` is of `cut_i`, two cycles later.
+// Handshake: Pulses of walk_check. `load_i` takes the element and selects its first SGE; `too_long_o` follows three cycles later. `compare_i`, then
+//            `skip_i`: advances to the message offset, by one SGE with `beyond_o`, else into this one. `cut_i` registers the piece of this SGE;
+//            `next_i` takes it off and selects the next SGE. `ends_o` follows `cut_i` by two cycles.
+// Pipeline:  step        | registers                                     | what happens
+//            load        | element_q, left_q, to_q, skip_q, rest_q       | element, first SGE, offset, payload
+//            compare     | beyond_q, left_less_q, skip_less_q, to_more_q | both outcomes of the skip
+//            cut         | taken_q                                       | the smaller of SGE and payload left
+//            load + 1..3 | some_q, need_q, room_*_q, too_long_o          | element's size against offset plus payload
 
 module walk_scatter
   import weft_card_pkg::*;
@@ -13,7 +17,7 @@ module walk_scatter
 
   input  logic                    load_i,
   input  receive_element_t        element_i,
-  input  logic             [31:0] mo_i,           // there since the cycle before `load_i`, and until `too_long_o`
+  input  logic             [31:0] mo_i,           // valid from the cycle before `load_i` until `too_long_o`
   input  logic             [15:0] payload_len_i,
   output logic                    too_long_o,
 
@@ -25,7 +29,7 @@ module walk_scatter
   input  logic next_i,
 
   output logic        first_o,  // the element's first SGE
-  output logic [31:0] stag_o,   // of the SGE looked at
+  output logic [31:0] stag_o,   // of the selected SGE
   output logic [63:0] to_o,
   output logic [15:0] piece_o,
   output logic [15:0] taken_o   // the piece of `cut_i`

@@ -1,5 +1,8 @@
-// Takes the markers out of FPDU beats (RFC 5044 §4.3) and says whether they point where they should. The two low bits of
-// FPDUPTR count as zero, as §4.2 asks. One register stage, one beat per cycle, nothing waits.
+// Removes markers from FPDU beats (RFC 5044 §4.3), and checks that they point where they should.
+//
+// Handshake: No backpressure: one beat a cycle.
+// Pipeline:  one register.
+// Why:       The two low bits of FPDUPTR count as zero (RFC 5044 §4.2).
 
 module walk_strip
   import walk_pkg::*;
