@@ -1,14 +1,20 @@
-// The card: everything between the PCIe hard IP and the MAC. docs/card.md describes the boundary.
+// The card: everything between the PCIe hard IP and the MAC (docs/card.md "The RTL boundary").
 //
-//   AXI4-Lite ─► card_regs ─► configuration, doorbells, tables ─► weft_rx, weft_tx
-//   push window ────────────────────────────────────────────────► weft_tx
-//   AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
-//        ◄─ dma_write ◄─ report_writer ◄─ reports ◄──────────────── weft_rx, weft_tx
-//        ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
-//   Between the two paths and the MAC lies mac_loopback. observe has counters, trace and capture.
-//
-// AXI write ID 0; read IDs 0 payload, 1 jobs, 2 receive elements. `rst_ni` is released synchronously to the clock, and resets
-// the buses with the card. All other resets go through reset_drain: the core, which is all but the register bus, has its own.
+// Handshake: AXI4-Lite slave for registers and doorbells, AXI4 master for host memory, AXI-Streams to and from the MAC. Write ID is 0; read IDs are 0
+//            payload, 1 jobs, 2 receive elements. R, B, push writes and `mac_rx_*` are always taken. A frame to the MAC has no gap once begun.
+// Pipeline:  AXI4-Lite ─► card_regs ─► configuration, doorbells, tables ─► weft_rx, weft_tx
+//            push window ────────────────────────────────────────────────► weft_tx
+//            AXI4 ◄─ dma_write ◄─ placement and raw frames ◄──────────────── weft_rx ◄─ MAC
+//                 ◄─ dma_write ◄─ reports ◄───────────────────────────────── weft_rx, weft_tx
+//                 ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
+//            stage                 | what happens
+//            reset_drain           | the buses in a reset of the core; a register on R and B
+//            mac_loopback, out, in | loopback between both paths and the MAC; a register slice out, a register in
+//            tables                | one access at a time: request and answer in a register each
+//            quiescence            | idle for eight cycles, evaluated a cycle later and joined in the next
+//            observe               | counters, trace, capture: nothing waits for it but as dma_write says
+// Why:       `rst_ni` is released synchronously to the clock, and resets the buses with the card. All other resets go through reset_drain: the core,
+//            which is all but the register bus, has its own.
 
 module weft_card
   import weft_card_pkg::*;
@@ -65,7 +71,7 @@ module weft_card
   output logic [         1:0] m_axi_awburst,
   output logic [         3:0] m_axi_awcache,
   output logic [         2:0] m_axi_awprot,
-  output logic                m_axi_awuser,   // this write may be passed, and pass: PCIe's relaxed ordering, if the wrapper wants it
+  output logic                m_axi_awuser,   // the write may be reordered: PCIe relaxed ordering, if the wrapper uses it
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
   output logic [  DATA_W-1:0] m_axi_wdata,
@@ -146,7 +152,7 @@ module weft_card
   logic [15:0] rq_tail_flow;
   logic [31:0] rq_tail_value;
 
-  logic tbl_req_valid, tbl_rx_q, tbl_tx_q, tbl_rsp_valid, tbl_to_tx;  // asked of the receive, of the transmit path
+  logic tbl_req_valid, tbl_rx_q, tbl_tx_q, tbl_rsp_valid, tbl_to_tx;  // tbl_rx_q, tbl_tx_q: requested of the receive, of the transmit path
   logic rx_tbl_req_ready, rx_tbl_rsp_valid, tx_tbl_req_ready, tx_tbl_rsp_valid;
   table_req_t tbl_req;
   table_rsp_t tbl_rsp, rx_tbl_rsp, tx_tbl_rsp;
@@ -174,7 +180,7 @@ module weft_card
   logic [PORTS-1:0] tx_rpt_valid, tx_rpt_ready;
   logic [PORTS-1:0][511:0] tx_rpt;
 
-  // Both paths at their end to mac_loopback; out: what it offers the MAC.
+  // Both paths at mac_loopback; out_*: its offer to the MAC.
   logic [DATA_W-1:0] out_tdata, tx_tdata, rx_tdata, in_tdata;
   logic [DATA_W/8-1:0] out_tkeep, tx_tkeep, rx_tkeep, in_tkeep;
   logic tx_tlast, tx_tvalid, tx_tready, rx_tlast, rx_tuser, rx_tvalid, rx_tready, looped;
@@ -326,8 +332,8 @@ module weft_card
     .idle_o         (regs_idle)
   );
 
-  // Whether a table takes an access, and its answer, come late in their cycle, from deep in the paths. There is one access at a time
-  // and it stands until it is answered, so what has to be kept of it is that it was asked for.
+  // A table's ready and answer are late in their cycle, from deep in the paths. There is one access at a time, held until answered, so only its
+  // request has to be kept.
   assign tbl_to_tx = tbl_req.number == TBL_FLOW_TX;
 
   always_ff @(posedge clk_i or negedge core_rst_n) begin
@@ -485,7 +491,7 @@ module weft_card
   logic [      63:0] ahead_cmd_addr;
   logic [DATA_W-1:0] ahead_data;
 
-  // Beside the bursts without a response: in report_ahead 4, in dma_write 8, and the slices between them.
+  // Besides the bursts without a response: 4 in report_ahead, 8 in dma_write, and the slices between them.
   reports #(
     .DATA_W    (DATA_W),
     .PORTS     (PORTS),
@@ -584,7 +590,7 @@ module weft_card
     .idle_o       (loopback_idle)
   );
 
-  // TREADY goes no further than this register.
+  // TREADY ends at this register.
   stream_slice #(
     .WIDTH(1 + DATA_W / 8 + DATA_W)
   ) u_mac_tx (
@@ -599,7 +605,7 @@ module weft_card
     .shown_o    ()
   );
 
-  // A register for what comes in, from the MAC or looped.
+  // A register for beats in, from the MAC or looped.
   always_ff @(posedge clk_i or negedge core_rst_n) begin
     if (!core_rst_n) rx_tvalid <= 1'b0;
     else rx_tvalid <= in_tvalid;
@@ -742,16 +748,16 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- quiescence
-  // Idle for eight cycles without an input, so that nothing between two subsystems is overlooked. What each of them says comes late in
-  // its cycle: it is looked at in the next one, and all of it together in the one behind.
+  // Idle for eight cycles without an input, so that nothing between two subsystems is missed. Each idle signal is late in its cycle: it is
+  // registered, and all are joined in the next cycle.
   logic [9:0] core_idle_now, core_idle_q;
   logic [1:0] other_idle_q;
-  logic quiet_q, input_now, input_q;  // now: of what a pin says
-  logic [7:0] calm_q;  // of the last eight cycles; what comes in clears the last one at once, the others a cycle later
+  logic quiet_q, input_now, input_q;  // input_now: from the pins
+  logic [7:0] calm_q;  // of the last eight cycles; an input clears the last one at once, the others a cycle later
 
   assign core_idle_now = {rx_idle, tx_idle, read_idle, write_idle, report_idle, ahead_idle, loopback_idle, capture_idle, !core_tx_tvalid, !rx_tvalid};
   assign core_idle = core_idle_q == '1;
-  // Not the answers of host memory: while one is awaited a client is not idle.
+  // Without the answers of host memory: while one is outstanding a client is not idle.
   assign input_now = reset_req_i || s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || push_valid_i || mac_rx_tvalid;
   assign quiescent_o = calm_q[7];
 
@@ -772,7 +778,7 @@ module weft_card
   end
 
 `ifndef SYNTHESIS
-  // ---------------------------------------------------------------- every byte written is judged at the port
+  // ---------------------------------------------------------------- every byte written is checked at the port
   walk_pkg::op_t watch_op;
   capture_cfg_t  watch_capture;
   logic          watch_grant;
@@ -819,8 +825,8 @@ module weft_card
   logic unused_watch;
   assign unused_watch = ^{watch_op, watch_capture};
 
-  // ---------------------------------------------------------------- what tests should have met (docs/testbench.md, Coverage)
-  logic rx_busy_q, tx_busy_q;  // before the access came, which is work too
+  // ---------------------------------------------------------------- cover points (docs/testbench.md, Coverage)
+  logic rx_busy_q, tx_busy_q;  // before the access, which is work as well
   always_ff @(posedge clk_i) if (!tbl_req_valid && !tbl_rx_q && !tbl_tx_q) {rx_busy_q, tx_busy_q} <= {!rx_idle, !tx_idle};
   for (genvar t = int'(TBL_FLOW_KEY); t <= int'(TBL_STAG); t++) begin : gen_table_point
     logic now, busy;

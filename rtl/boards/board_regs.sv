@@ -1,8 +1,9 @@
-// What the board has to tell, as registers in a part of BAR0 that the card does not use: read-only words from FIRST (in bytes) on. Everything else
-// goes through to the card.
+// Read-only registers of the board, in a part of BAR0 that the card does not use: words from FIRST (in bytes) on.
 //
-// AXI4-Lite at both ends. Writes go through unseen (the card ignores those to its unused addresses); reads go one at a time, and one of a
-// board's word takes two cycles.
+// Handshake: AXI4-Lite at both ends, one read at a time; a read of the board's words takes two cycles.
+// Pipeline:  none for the card's reads, one register for the board's.
+// Why:       Everything else passes to the card. Writes do not come here: the card ignores those to its unused addresses.
+//            States: Idle; Card, the card's answer is awaited; Own, the board's word is offered.
 
 module board_regs #(
   parameter logic        [16:0] FIRST = 17'h0ff00,  // a multiple of the window's size

@@ -1,7 +1,8 @@
-// A reflected CRC of 32 bits, a byte at a time. Begin with all ones; what is sent behind the data is the complement of the register,
-// lowest byte first. A receiver that also takes those four bytes has RESIDUE in its register, whatever the data were.
+// A reflected CRC of 32 bits, a byte at a time.
 //
-// Combinational: 8 bits through 32 exclusive ors of at most 8 + 1 bits, two levels of LUTs.
+// Pipeline:  none, combinational: 8 bits through 32 exclusive ors of at most 8 + 1 bits, two levels of LUTs.
+// Why:       It begins with all ones. The complement of the register is sent behind the data, lowest byte first. A receiver that takes those four
+//            bytes as well has a constant in its register, whatever the data.
 
 module crc32_byte #(
   parameter logic [31:0] POLY = 32'hEDB88320  // IEEE 802.3; CRC32C is 32'h82F63B78

@@ -1,16 +1,16 @@
-// The card between a serial line and a gigabit MAC, with nothing of a vendor's: bytes on one side, GMII on the other.
+// The card between a serial line and a gigabit MAC, without vendor parts: bytes on one side, GMII on the other.
 //
-//   bytes ── serial_host ─ board_regs ─► weft_card ─► mac_tx_fifo ─► fifo_async ─► gmii_tx ── GMII
-//                        ◄──── AXI ─────────┘    ◄──────────────────── fifo_async ◄─ gmii_rx ──
-//
-// Two clocks: `clk_i` (the card and its host), `mac_clk_i` (125 MHz, the PHY's). What crosses does so in a module of rtl/boards/cdc.
+// Handshake: Bytes are ready/valid; GMII is a byte a cycle in either direction.
+// Pipeline:  bytes ── serial_host ─ board_regs ─► weft_card ─► mac_tx_fifo ─► fifo_async ─► gmii_tx ── GMII
+//                                 ◄──── AXI ─────────┘    ◄──────────────────── fifo_async ◄─ gmii_rx
+// Why:       Two clocks: `clk_i` (the card and its host), `mac_clk_i` (125 MHz, the PHY's). All crossings are in modules of rtl/boards/cdc.
 
 module serial_nic #(
   parameter int unsigned        NUM_FLOWS = 64,
   parameter int unsigned        NUM_STAGS = 256,
   parameter bit                 OBSERVE   = 1'b0,
   parameter int unsigned        CLOCK_KHZ = 50_000,  // of clk_i
-  parameter logic        [31:0] BOARD     = '0       // which board it is, for who reads its registers
+  parameter logic        [31:0] BOARD     = '0       // board number, for the registers
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -24,7 +24,7 @@ module serial_nic #(
   input  logic       tx_ready_i,
   output logic [7:0] tx_byte_o,
   input  logic       line_error_i,
-  output logic       up_o,          // a host has the card
+  output logic       up_o,          // a host is connected
 
   // The PHY.
   input  logic       mac_clk_i,
@@ -34,7 +34,7 @@ module serial_nic #(
   input  logic [7:0] gmii_rx_byte_i,
   output logic       gmii_tx_valid_o,
   output logic [7:0] gmii_tx_byte_o,
-  input  logic [3:0] status_i,         // what the PHY says between frames: duplex, speed, link
+  input  logic [3:0] status_i,         // the PHY's status between frames: duplex, speed, link
   output logic       link_o
 );
 
@@ -114,7 +114,7 @@ module serial_nic #(
     .msix_vector_i (msix_vector)
   );
 
-  // ---------------------------------------------------------------- what the board has to tell
+  // ---------------------------------------------------------------- the board's registers
   logic [31:0] tx_dropped;
   logic [4:0] mac_state_q, mac_state;
   logic [7:0][31:0] board_words;
@@ -244,14 +244,14 @@ module serial_nic #(
   );
 
   // ---------------------------------------------------------------- between the card's clock and the MAC's
-  // What is wide and deep is in the card's clock, and the MAC's has only two short FIFOs in LUT RAM. The card takes a beat of 16 bytes each
-  // cycle, so nothing waits for it there; what it has no room for it drops and counts by itself. What it sends comes faster than it goes out, and whole.
+  // The wide and deep FIFO is in the card's clock; the MAC's has only two short FIFOs in LUT RAM. The card takes a beat of 16 bytes each cycle, so
+  // nothing waits for it, and drops and counts what it has no room for. Its frames come faster than they are sent, and whole.
   logic [DATA_W-1:0] whole_tdata, mac_tx_tdata, mac_rx_tdata;
   logic [DATA_W/8-1:0] whole_tkeep, mac_tx_tkeep, mac_rx_tkeep;
   logic whole_tlast, whole_tvalid, whole_tready;
   logic mac_tx_tlast, mac_tx_tvalid, mac_tx_tready, mac_rx_tlast, mac_rx_tuser, mac_rx_tvalid, mac_rx_tready;
 
-  // Pads, drops without a link, and holds the longest frame that the card knows, of 9018 bytes, so that none is lost in the middle with the link.
+  // Pads, drops without a link, and holds the longest frame of the card (9018 bytes), so that none is lost in the middle with the link.
   mac_tx_fifo #(
     .DATA_W(DATA_W),
     .DEPTH (1024),
@@ -341,7 +341,7 @@ module serial_nic #(
     .underrun_o   (underrun)
   );
 
-  // Bit 0: a link of 1 Gb/s, full duplex; others are none. 3:1 what the PHY says: link, speed. 4: a frame ran dry, or a beat found no room: never.
+  // Bit 0: a link of 1 Gb/s, full duplex; others are none. 3:1 link and speed from the PHY. 4: a frame ran dry, or a beat found no room: never.
   always_ff @(posedge mac_clk_i or negedge mac_rst_ni) begin
     if (!mac_rst_ni) mac_state_q <= '0;
     else mac_state_q <= {mac_state_q[4] || underrun || overrun, status_i[2:0], status_i == 4'b1101};

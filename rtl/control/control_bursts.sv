@@ -1,7 +1,9 @@
-// The control processor's bursts, from its clock to the card's, and what answers them back. One burst each way at a time, and its beats have room.
+// The control processor's bursts, from its clock to the card's, and the answers back.
 //
-// The address of a write goes behind the burst's last beat: so all of it is there when it is shown, and the card's own writes wait for no more than
-// its beats. Ready/valid everywhere but for answers, which are always taken.
+// Handshake: ready/valid; answers are always taken. One burst each way at a time, and its beats have room.
+// Pipeline:  fifo_async for each channel; answers have a register before.
+// Why:       A write's address is sent behind the burst's last beat. So all of it is there when it is shown, and the card's own writes wait for its
+//            beats only.
 
 module control_bursts #(
   parameter  int unsigned DATA_W = 512,
@@ -66,7 +68,7 @@ module control_bursts #(
     else if (p_awvalid_i && p_awready_o) whole_q <= 1'b0;
   end
 
-  // Of the burst that is shown: its address was taken, its last beat was. With both it is over.
+  // Of the burst shown: its address was taken, its last beat was. With both it is over.
   assign aw     = aw_q || m_axi_awvalid && m_axi_awready;
   assign w_last = w_q || m_axi_wvalid && m_axi_wready && m_axi_wlast;
 
@@ -177,7 +179,7 @@ module control_bursts #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_answers : assert (!(b_q && !b_room) && !(r_q && !r_room));
-      // A burst that is shown has a beat for each cycle.
+      // A burst that is shown has a beat in each cycle.
       a_whole : assert (!(m_axi_awvalid || aw_q) || wvalid || w_q);
     end
   end

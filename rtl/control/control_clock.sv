@@ -1,13 +1,15 @@
-// The control processor with a clock of its own: that of the card, or, for CLOCK_DIV over 1, the card's divided by it, made by a register. A core's
-// paths are longer than the card's may be (docs/processor.md). Everything passes by FIFOs between two clocks that need not know of each other,
-// so another clock, of a PLL for instance, may take the divided one's place.
+// The control processor with a clock of its own: that of the card, or for CLOCK_DIV over 1 the card's divided by it, from a register.
 //
-//   AXI4-Lite, card ──► aw w ar ─► control_processor ─► b r ──► (writes are answered here: the processor refuses none)
-//   AXI4-Lite, card ◄── aw w ar ◄─                   ◄─ b r
-//   AXI4, host      ◄── aw w ar ◄─                   ◄─ b r     (a burst is shown when all of it is there)
-//   interrupts, time, stop, rest
-//
-// Outputs for a simulation (`quiescent_o` and the alarm's) are late by as long as it takes that nothing is missed in between.
+// Handshake: As of control_processor. A host's write is answered here, when it is in its FIFO; the processor refuses none. A burst to host memory is
+//            shown when all of it is there.
+// Pipeline:  AXI4-Lite, card ──► aw w ar ─► control_processor ─► b r ──► (writes are answered here)
+//            AXI4-Lite, card ◄── aw w ar ◄─                   ◄─ b r
+//            AXI4, host      ◄── aw w ar ◄─                   ◄─ b r
+//            interrupts, time, stop, rest
+//            Each channel is a fifo_async, or control_bursts; CLOCK_DIV 1 has none of them.
+// Why:       A core's paths are longer than the card's may be (docs/processor.md). Everything crosses in FIFOs between clocks without a fixed phase,
+//            so a PLL's clock may replace the divided one.
+//            Outputs for a simulation (`quiescent_o` and the alarm's) are late by as long as anything takes to cross.
 
 module control_clock
   import weft_card_pkg::*;
@@ -19,7 +21,7 @@ module control_clock
 ) (
   input logic        clk_i,
   input logic        rst_ni,
-  input logic        stop_i,  // level: it is stopped, and cannot be started
+  input logic        stop_i,  // level: the processor is stopped and cannot be started
   input logic [63:0] time_i,  // cycles, free-running
 
   input  logic [15:0] s_axil_awaddr,
@@ -86,11 +88,11 @@ module control_clock
   input  logic [         1:0] m_axi_rresp,
   input  logic                m_axi_rvalid,
 
-  output logic        running_o,   // level: it is not held in reset
-  output logic        stopped_o,   // `stop_i` was seen, and nothing of it is on the bus to host memory
-  output logic        alarm_o,     // it will be awake when time_i is alarm_at_o
+  output logic        running_o,   // level: the processor is not held in reset
+  output logic        stopped_o,   // `stop_i` was seen, and nothing of the processor is on the bus to host memory
+  output logic        alarm_o,     // the processor will be awake when time_i is alarm_at_o
   output logic [63:0] alarm_at_o,
-  output logic        quiescent_o  // nothing will happen before the next input, or that
+  output logic        quiescent_o  // nothing will happen before the next input or the alarm
 );
 
   if (CLOCK_DIV == 1) begin : gen_same
@@ -178,7 +180,7 @@ module control_clock
     logic [PHASE_W-1:0] phase_q;
     logic proc_clk_q, proc_rst_n;
 
-    // It runs in reset, too, and begins low behind it, whatever it was.
+    // The clock runs in reset, too, and begins low behind it in any case.
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         phase_q    <= '0;
@@ -209,7 +211,7 @@ module control_clock
       else card_rst_n <= proc_up;
     end
 
-    // ---------------------------------------------------------------- the processor's side of everything
+    // ---------------------------------------------------------------- the processor's side
     logic p_stop, p_running, p_stopped_q, p_bus_idle, p_quiet, p_alarm;
     logic [63:0] p_time, p_alarm_at;
     logic [15:0] ps_awaddr, ps_araddr;
@@ -302,7 +304,7 @@ module control_clock
     );
 
     // ---------------------------------------------------------------- the host's accesses
-    // A write is answered when it is on its way; a read goes behind the writes before it.
+    // A write is answered when it is in its FIFO; a read goes behind the writes before it.
     logic aw_q, w_q, aw_room, w_room, ar_room, aw_empty, w_empty, ar_empty, ar;
 
     assign s_axil_awready = aw_room && !aw_q;
@@ -618,8 +620,8 @@ module control_clock
       else p_stopped_q <= p_stop && p_bus_idle;
     end
 
-    // At rest for longer than anything takes to come across. What comes to the processor ends its rest at the edge at which it is taken, so the
-    // other side learns of that before it sees its FIFO empty.
+    // At rest for longer than anything takes to cross. An input ends the processor's rest at the edge at which it is taken, so the other side learns
+    // of that before it sees its FIFO empty.
     logic [3:0] rest_q;
     logic rested_q, rested, quiet;
 
@@ -642,7 +644,7 @@ module control_clock
       .sync_o (rested)
     );
 
-    // A register, which what comes in this cycle ends.
+    // A register, which an input of this cycle clears.
     always_ff @(posedge clk_i or negedge card_rst_n) begin
       if (!card_rst_n) quiescent_o <= 1'b0;
       else

@@ -1,9 +1,10 @@
-// The core itself: Ibex (lowRISC, Apache-2.0), RV32IMC with a writeback stage, as rtl/control/setup.sh installs it. docs/processor.md says why this
-// one. Its clock is not gated: asleep, nothing in it changes.
+// The core: Ibex (lowRISC, Apache-2.0), RV32IMC with a writeback stage, installed by rtl/control/setup.sh (docs/processor.md).
 //
-// The buses are Ibex's: a request stands until it is granted, and is answered by `rvalid`, here always one cycle later.
-// It begins at 0x80; exceptions go to 0x00, the timer to 0x1c, a command to 0x2c, the card's interrupts to 0x40, the bell to 0x44, the watchdog
-// to 0x7c. Debug mode (`debug_i`, EBREAK if the debugger wants it, a step) begins at 0x180.
+// Handshake: Ibex's buses: a request is held until granted, and answered by `rvalid`, one cycle later or, of the card's registers, when they answer.
+// Pipeline:  that of Ibex: fetch, decode and execute, writeback.
+// Why:       The clock is not gated: in sleep nothing in it changes.
+//            It starts at 0x80. Exceptions go to 0x00, the timer to 0x1c, a command to 0x2c, the card's interrupts to 0x40, the bell to 0x44. The
+//            watchdog goes to 0x7c. Debug mode (`debug_i`, EBREAK if enabled by the debugger, a step) starts at 0x180.
 
 module control_core
   import ibex_pkg::*;
@@ -71,7 +72,7 @@ module control_core
     .DmBaseAddr     (32'd0),
     .DmHaltAddr     (32'h0000_0180),
     .DmExceptionAddr(32'h0000_0180)
-  ) u_ibex_core (  // a message of it has this name
+  ) u_ibex_core (  // Ibex's messages use this name
     .clk_i,
     .rst_ni,
     .hart_id_i             (32'd0),

@@ -1,13 +1,22 @@
-// Copies between the control processor's memory and host memory, both ways, one at a time, in bursts: each is what of the copy lies in one block of
-// BLOCK_BYTES, so none crosses 4 KiB. Words are moved whole; of the first and the last one that go to host memory only the bytes that are asked for are
-// written. It is for records and frames of the firmware, not for payload: the data path moves that.
+// Copies between the control processor's memory and host memory, both ways, one at a time (docs/processor.md).
 //
-// A burst goes by way of a store of one block: what is read comes at the bus' pace, and words go on to memory as they are there; what is written is
-// collected first, so that a burst on the bus has a beat for each cycle in which it is taken.
-//
-// `start_i` is taken while `busy_o` is 0. A copy ends early on a bus error (`failed_o`, until the next one: nothing of the beat that it came with is
-// moved, and no further burst is asked for), and when `stop_i` is set, but never before the bus has had or given all of a burst. Memory: what is read
-// comes a cycle after `mem_gnt_i`.
+// Handshake: `start_i` is taken while `busy_o` is 0. Memory requests are held until granted, read data come a cycle later. AXI4: valids are held
+//            until taken. A write burst has a beat in each cycle.
+// Pipeline:  state   | what happens                                       | left when
+//            Idle    | no copy                                            | `start_i`
+//            Cut     | the burst: what of the copy lies in this block     | always
+//            Ask     | read: the address                                  | taken
+//            Fill    | read: beats enter the store, words go on to memory | the burst's last word is written
+//            Drain   | read: the rest of a burst that is not used         | all beats came
+//            Collect | write: words enter the store                       | the burst's last word is there
+//            Send    | write: address and beats                           | both are taken
+//            Sent    | write: the response                                | it came
+// Why:       Each burst is what of the copy lies in one block of BLOCK_BYTES, so none crosses 4 KiB. Words are moved whole; of the first and last
+//            word to host memory only the bytes requested are written.
+//            A burst passes a store of one block: read beats enter at the bus' pace, written words are collected first.
+//            A copy ends early on a bus error (`failed_o`, until the next copy): nothing of that beat is moved, and no further burst requested. It
+//            ends early with `stop_i` as well, but never before the bus has had or given all of a burst.
+//            It is for the firmware's records and frames, not for payload: the data path moves that.
 
 module control_dma #(
   parameter int unsigned DATA_W      = 512,
@@ -60,7 +69,7 @@ module control_dma #(
   localparam int unsigned BEAT_W = WORD_W - LANE_W;  // its beats
   localparam int unsigned BEATS = 1 << BEAT_W;
 
-  // Cut: what of the copy lies in the block. Ask, Fill: a read; Collect, Send, Sent: a write. Drain: the rest of a burst that is of no use.
+  // States: see Pipeline above.
   typedef enum logic [2:0] {
     Idle,
     Cut,
@@ -142,7 +151,7 @@ module control_dma #(
     end
   end
 
-  // ---------------------------------------------------------------- what is next
+  // ---------------------------------------------------------------- sequence
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q             <= Idle;
@@ -206,7 +215,7 @@ module control_dma #(
     end else if (answer || m_axi_wvalid && m_axi_wready && !m_axi_wlast) begin
       beat_q <= beat_q + 1'b1;
     end
-    // Of the copy's first burst only.
+    // first_i counts for the copy's first burst only.
     if (state_q == Sent) first_q <= '1;
   end
 

@@ -1,6 +1,9 @@
-// One way to the card's registers for the host and the control processor: 0 the host, 1 the processor, each with one write and one read at a time, W with
-// its AW or behind it. Writes and reads are apart. An access of the host that finds nothing under way is not later than without this; where both
-// want, they take turns, so either waits for one access of the other.
+// One path to the card's registers for the host (0) and the control processor (1).
+//
+// Handshake: AXI4-Lite handshakes, one write and one read at a time, W with its AW or behind it. Writes and reads are independent.
+// Pipeline:  none, combinational; the owner of the open access is a register.
+// Why:       An access of the host is not later than without this module if nothing is in flight. If both request, they take turns, so either waits
+//            for one access of the other.
 
 module control_join (
   input logic clk_i,
@@ -17,7 +20,7 @@ module control_join (
   output logic [1:0] rvalid_o,
   input  logic [1:0] rready_i,
 
-  // Whose addresses and data the card sees.
+  // The owner of addresses and data that the card sees.
   output logic write_proc_o,
   output logic read_proc_o,
   output logic m_axil_awvalid,
@@ -32,7 +35,7 @@ module control_join (
   output logic m_axil_rready
 );
 
-  // The one whose access was shown and not answered yet, or was the last.
+  // The owner of the access that was shown and not answered, or of the last one.
   logic wr_open_q, wr_proc_q, rd_open_q, rd_proc_q;
 
   assign write_proc_o   = wr_open_q ? wr_proc_q : awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);

@@ -1,5 +1,8 @@
-// The control processor's memory: one port fetches instructions, the other reads and writes words by bytes. Both answer a cycle later.
-// Block RAM with two ports; a word that is written while it is fetched may be fetched old or new.
+// The control processor's memory: one port fetches instructions, the other reads and writes words by bytes.
+//
+// Handshake: No valid; both ports answer a cycle later.
+// Pipeline:  one register, the RAM's output.
+// Why:       A word written while it is fetched may be fetched old or new.
 
 module control_memory #(
   parameter int unsigned WORDS = 16384  // a power of two

@@ -1,14 +1,19 @@
-// The interrupts of a card with a control processor. Those of port 1 are always the processor's, those of port 0 while it has the card's reports
-// (`route_i[0]`): `report_o`. Of a processor that is stopped they are nobody's. The processor asks for one of its own by `raise_i`, on vector 0, behind what it has written; an end of its firmware while it had the reports
-// is told in the same way, since nobody else is there to tell of anything. With the second port alone, it is vector 1 for both.
+// The interrupts of a card with a control processor (docs/processor.md).
+//
+// Handshake: ready/valid; what is shown on `msix_*` is held until taken. `raise_i` and `taken_i` are pulses.
+// Pipeline:  none for the card's requests, one register for the processor's.
+// Why:       Interrupts of port 1 are always the processor's, those of port 0 while it has the card's reports (`route_i[0]`): `report_o`. Those of a
+//            stopped processor are dropped.
+//            The processor requests one of its own by `raise_i`, on vector 0, behind its writes. An end of its firmware while it had the reports
+//            requests one as well, since nobody else reports anything then. With the second port alone, both are on vector 1.
 
 module control_msix (
   input logic clk_i,
   input logic rst_ni,
 
   input  logic       run_i,     // level: the processor is not held in reset
-  input  logic [1:0] route_i,   // level: the firmware has the reports of the card; of port 1
-  input  logic       silent_i,  // level: nothing is told of an end
+  input  logic [1:0] route_i,   // level: the firmware has the reports of the card (0), of port 1 (1)
+  input  logic       silent_i,  // level: no interrupt at an end
   input  logic       raise_i,   // pulses
   input  logic       taken_i,   // report_o was seen
   output logic       report_o,  // level
@@ -23,7 +28,7 @@ module control_msix (
   output logic [4:0] msix_vector_o
 );
 
-  // What is shown and not taken: the card's or the processor's.
+  // Shown and not taken: the card's or the processor's.
   logic raise_q, route_q, second_q, told_q, card_shown_q, ours_shown_q, ours, card, routed;
 
   assign routed        = route_q || card_vector_i != '0;

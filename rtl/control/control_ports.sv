@@ -1,6 +1,8 @@
-// What the core's data bus leads to: its memory, its ports (proc_port in docs/registers.md) and, from 0x20020000 on, the card's registers (control_window).
-// Each access but those of the card is answered a cycle after its grant; one to nowhere, or into the guard below the stack, is answered in error, which
-// the core takes as a fault of the instruction.
+// The core's data bus: its memory, its ports (proc_port in docs/registers.md), and from 0x20020000 on the card's registers (control_window).
+//
+// Handshake: A request is held until granted. Memory and ports answer a cycle after the grant, the card's registers when they answer.
+// Pipeline:  one register.
+// Why:       An access to no address, or into the guard below the stack, is answered in error, which the core takes as a fault of the instruction.
 
 module control_ports
   import weft_card_pkg::*;
@@ -24,7 +26,7 @@ module control_ports
   input  logic        mem_gnt_i,
   input  logic [31:0] mem_rdata_i,
 
-  output logic        window_req_o,     // an access of the card's registers: address, data and bytes as the core has them
+  output logic        window_req_o,     // an access of the card's registers, with the core's address, data and bytes
   input  logic        window_ready_i,
   input  logic        window_rvalid_i,
   input  logic [31:0] window_rdata_i,
@@ -37,9 +39,9 @@ module control_ports
   output logic [31:0] value_o,
   input  logic [31:0] command_i,
   output logic        alarm_o,         // level
-  output logic        alarm_set_o,     // one is to come, then
+  output logic        alarm_set_o,     // an alarm is set, for alarm_at_o
   output logic [63:0] alarm_at_o,
-  output logic [ 1:0] route_o,         // level: the card's interrupts are the firmware's, bit 0: of both ports; bit 1: of port 1 alone
+  output logic [ 1:0] route_o,         // level: interrupts to the firmware, bit 0: of both ports; bit 1: of port 1 alone
   output logic        raise_o,
   input  logic        report_i,
   output logic        report_taken_o,

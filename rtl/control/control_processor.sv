@@ -1,14 +1,16 @@
-// The control processor: a core with memory of its own, a timer, a watchdog, registers for the host and a DMA engine to host memory. docs/processor.md.
+// The control processor (docs/processor.md): a core with its own memory, timer and watchdog, registers for the host, and DMA to host memory.
 //
-//   AXI4-Lite ─► control_regs ─┬─ run, watchdog, commands ─► control_core ◄─ instructions ── control_memory
-//                              └─ window to the memory ──┐       │ data                          ▲
-//                                                        ├─► control_ports ─► memory, ports      │
-//   AXI4 ◄─────────────────── control_dma ◄──────────────┼───────────────────────────────────────┘
-//   the card's AXI4-Lite ◄─── control_window ◄───────────┘
-//
-// The memory's data port is shared: DMA before the host before the core. Host memory: bursts of
-// 256 bytes at most, one at a time; AWUSER is to be 0 (docs/card.md, order).
-// Stopped, crashed or hung, it does nothing on the bus but end the burst that is under way.
+// Handshake: AXI4-Lite slave for the host, AXI4-Lite master to the card's registers, AXI4 to host memory; interrupts ready/valid. Host memory: one
+//            burst at a time, 256 bytes at most; AWUSER is to be 0 (docs/card.md "The RTL boundary").
+// Pipeline:  AXI4-Lite ─► control_regs ─┬─ run, watchdog, commands ─► control_core ◄─ instructions ── control_memory
+//                                       └─ window to the memory ──┐       │ data                          ▲
+//                                                                 ├─► control_ports ─► memory, ports      │
+//            AXI4 ◄─────────────────── control_dma ◄──────────────┼───────────────────────────────────────┘
+//            the card's AXI4-Lite ◄─── control_window ◄───────────┘
+//            port of the memory | users                       | answer
+//            instructions       | the core                    | a cycle after the request
+//            data               | DMA before host before core | a cycle after the grant
+// Why:       Stopped, crashed or hung, it does nothing on the bus but end the burst in flight.
 
 module control_processor
   import weft_card_pkg::*;
@@ -19,7 +21,7 @@ module control_processor
 ) (
   input logic        clk_i,
   input logic        rst_ni,
-  input logic        stop_i,  // level: it is stopped, and cannot be started
+  input logic        stop_i,  // level: the processor is stopped and cannot be started
   input logic [63:0] time_i,  // cycles, free-running
 
   input  logic [15:0] s_axil_awaddr,
@@ -86,11 +88,11 @@ module control_processor
   input  logic [         1:0] m_axi_rresp,
   input  logic                m_axi_rvalid,
 
-  output logic        running_o,   // level: it is not held in reset
-  output logic        bus_idle_o,  // nothing of it is on the bus to host memory
-  output logic        alarm_o,     // it will be awake when time_i is alarm_at_o
+  output logic        running_o,   // level: the processor is not held in reset
+  output logic        bus_idle_o,  // nothing of the processor is on the bus to host memory
+  output logic        alarm_o,     // the processor will be awake when time_i is alarm_at_o
   output logic [63:0] alarm_at_o,
-  output logic        quiescent_o  // nothing will happen before the next input, or that
+  output logic        quiescent_o  // nothing will happen before the next input or the alarm
 );
 
   localparam int unsigned WORDS = MEMORY_BYTES / 4;
@@ -390,7 +392,7 @@ module control_processor
   assign bus_idle_o = !dma_busy;
   assign running_o  = core_rst_n;
 
-  // A register: what it was in the cycle before. But for interrupts, which the card may ask for meanwhile.
+  // A register, of the cycle before, but for interrupts, which the card may request meanwhile.
   logic at_rest_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

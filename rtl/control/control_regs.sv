@@ -1,5 +1,15 @@
-// The host's registers of the control processor (PROC_* in docs/registers.md): an AXI4-Lite slave, one access at a time. Starts and stops, loads
-// with a checksum, the watchdog's limit, commands and answers, and a window to the memory, which waits until the memory has a cycle.
+// The host's registers of the control processor (PROC_* in docs/registers.md): start and stop, load with checksum, watchdog, commands, memory window.
+//
+// Handshake: AXI4-Lite, one access at a time. An access of the memory window waits until the memory has a cycle.
+// Pipeline:  state       | what happens               | left when
+//            Idle        | address and data are taken | an access comes
+//            Write       | the register is written    | always
+//            WriteMemory | the memory is requested    | granted
+//            Wrote       | the response is offered    | taken
+//            Read        | the register is read       | always
+//            ReadMemory  | the memory is requested    | granted
+//            ReadLate    | the word arrives           | always
+//            Answer      | the value is offered       | taken
 
 module control_regs
   import weft_card_pkg::*;
@@ -9,7 +19,7 @@ module control_regs
 ) (
   input logic clk_i,
   input logic rst_ni,
-  input logic stop_i,  // level: stop the processor, and let it not start
+  input logic stop_i,  // level: the processor is stopped and cannot be started
 
   input  logic [15:0] s_axil_awaddr,
   input  logic        s_axil_awvalid,
@@ -29,26 +39,26 @@ module control_regs
   output logic        s_axil_rvalid,
   input  logic        s_axil_rready,
 
-  output logic        run_o,            // it is not held in reset
-  output logic        halt_o,           // level: go to the debug monitor
+  output logic        run_o,            // the processor is not held in reset
+  output logic        halt_o,           // level: enter the debug monitor
   input  logic        awake_i,
   input  logic [31:0] pc_i,
-  input  logic        end_i,            // the firmware ends, with this cause
+  input  logic        end_i,            // the firmware ends, with cause_i
   input  logic [31:0] cause_i,
   input  logic        beat_i,
   input  logic [31:0] beat_value_i,
-  output logic        watchdog_o,       // it went off, once
-  output logic        command_o,        // level: a command to take
+  output logic        watchdog_o,       // the watchdog fired once
+  output logic        command_o,        // level: a command is pending
   output logic [31:0] command_value_o,
   input  logic        taken_i,
   input  logic        answer_i,
   input  logic [31:0] answer_value_i,
-  output logic [31:0] bell_o,           // what the host rang for: stands until it is taken
+  output logic [31:0] bell_o,           // the host's bell, held until taken
   input  logic        bell_taken_i,
   input  logic        dma_busy_i,
   input  logic        dma_failed_i,
 
-  output logic        mem_req_o,    // stands until granted; what is read comes a cycle later
+  output logic        mem_req_o,    // held until granted; read data come a cycle later
   input  logic        mem_gnt_i,
   output logic        mem_we_o,
   output logic [31:2] mem_addr_o,
@@ -171,7 +181,7 @@ module control_regs
     if (state_q == ReadLate) read_q <= mem_rdata_i;
   end
 
-  // ---------------------------------------------------------------- what they do
+  // ---------------------------------------------------------------- effects of the accesses
   logic written;
 
   assign written = state_q == Write && whole_q;

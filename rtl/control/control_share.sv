@@ -1,6 +1,11 @@
-// One way to host memory for the card and its control processor. Reads: the processor, which has one burst at a time under way (ID 3), goes before the
-// next one of the card. Writes: the processor's burst (ID 1) goes between two of the card: while it waits, what the card has shown is let
-// through to its end, and no new burst is shown. So either waits for one burst of the other, and the processor's has 256 bytes at most.
+// One path to host memory for the card and its control processor.
+//
+// Handshake: ready/valid of AXI4. The processor's burst has its address and first beat shown together, and a beat in each cycle. The processor's read
+//            has ID 3, its write ID 1.
+// Pipeline:  none, combinational; turns are registers.
+// Why:       Reads: the processor, with one burst in flight at a time, goes before the card's next one.
+//            Writes: the processor's burst goes between two of the card. While it waits, the card's shown bursts are finished, and no new one is
+//            shown. So either waits for one burst of the other, and the processor's has 256 bytes at most.
 
 module control_share (
   input logic clk_i,
@@ -24,7 +29,7 @@ module control_share (
   input  logic proc_arvalid_i,
   output logic proc_arready_o,
 
-  // The bus, and whose its addresses and data are.
+  // The bus, and the owner of its addresses and data.
   output logic write_proc_o,
   output logic read_proc_o,
   output logic m_axi_awvalid,
@@ -36,7 +41,7 @@ module control_share (
   input  logic m_axi_arready
 );
 
-  // Bursts whose address was taken, without those whose last beat was: -1 to the card's limit.
+  // Bursts whose address was taken, less those whose last beat was: -1 to the card's limit.
   logic signed [8:0] ahead_q;
   logic some_q, none_q;  // ahead_q is over 0, is 0
   logic write_proc_q, aw_shown_q, ar_shown_q, wants_q, let_aw, let_w, aw, w_last, more, less, ends;
@@ -104,7 +109,7 @@ module control_share (
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      // What the turns stand on: a burst's data are not shown before its address.
+      // The turns depend on this: a burst's data are not shown before its address.
       a_data_behind : assert (!wvalid_i || ahead_q + 9'(awvalid_i) > 0);
       a_far : assert (ahead_q >= -1 && ahead_q < 255 && some_q == (ahead_q > 0) && none_q == (ahead_q == 0));
     end

@@ -1,6 +1,8 @@
-// The card's registers and those of its control processor behind one AXI4-Lite slave: BAR0 0x2000 to 0x20ff are the processor's. Both answer one
-// access at a time, and so does this. Each channel has a register in front, so that no path leads from a pin into either: an access is two cycles later than
-// without it. W goes on with its AW or behind it.
+// The card's registers and those of its control processor behind one AXI4-Lite slave: BAR0 0x2000 to 0x20ff are the processor's.
+//
+// Handshake: AXI4-Lite, one write and one read at a time, each two cycles later than without it. W is passed on with its AW or behind it.
+// Pipeline:  a register slice on each channel, then combinational.
+// Why:       The slices end every path from a pin into either of both.
 
 module control_split (
   input logic clk_i,
@@ -29,7 +31,7 @@ module control_split (
   output logic [31:0]       wdata_o,
   output logic [ 3:0]       wstrb_o,
   output logic [16:0]       araddr_o,
-  output logic              idle_o,     // there was no access a cycle ago, nor one shown
+  output logic              idle_o,     // no access a cycle ago, and none shown
   output logic [ 1:0]       awvalid_o,
   input  logic [ 1:0]       awready_i,
   output logic [ 1:0]       wvalid_o,
@@ -188,7 +190,7 @@ module control_split (
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      // A slave takes the data of an access whose address it did not take only while it takes the address too.
+      // A slave takes the data of an access before its address only with that address.
       a_data : assert (!(wvalid && wready && !wr_busy_q && !(awvalid && awready)));
     end
   end

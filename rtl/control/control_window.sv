@@ -1,5 +1,13 @@
-// The card's own registers and doorbells in the core's address space: an access of the core becomes one of an AXI4-Lite master, one at a time. The core
-// waits for the answer. An access under way when the core is stopped goes to its end, and its answer to nobody.
+// The card's registers and doorbells in the core's address space: an access of the core becomes one of an AXI4-Lite master.
+//
+// Handshake: `req_i` is taken with `ready_o`, one at a time; `rvalid_o` is a pulse when the card has answered. AXI4-Lite valids are held until taken.
+// Pipeline:  state  | what happens                 | left when
+//            Idle   | an access is taken           | `req_i`
+//            Write  | address and data are offered | both are taken
+//            Wrote  | the response is awaited      | it came
+//            Read   | the address is offered       | taken
+//            Answer | the value is awaited         | it came
+// Why:       An access in flight when the core is stopped is completed, and its answer dropped (ours_q).
 
 module control_window (
   input logic clk_i,
@@ -87,7 +95,7 @@ module control_window (
     end
   end
 
-  // The core that asked still runs.
+  // The core that requested still runs.
   always_ff @(posedge clk_i or negedge core_rst_ni) begin
     if (!core_rst_ni) begin
       ours_q   <= 1'b0;

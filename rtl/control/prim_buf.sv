@@ -1,4 +1,6 @@
-// What Ibex takes from its technology library, which its package leaves to the user.
+// The buffer that Ibex takes from its technology library, which its package leaves to the user.
+//
+// Pipeline:  none, combinational.
 
 module prim_buf #(
   parameter int Width = 1

@@ -1,9 +1,14 @@
-// The card with a control processor: `weft_card`, unchanged, and beside it `control_processor`, which shares its registers' bus and its way to host
-// memory; it reaches the card's registers beside the host, and stands in the way of interrupts. Ports and parameters are those of `weft_card`, and
-// MEMORY_BYTES, PROC_CLOCK_DIV and the alarm, which is for a simulation that leaves out cycles in which nothing happens.
+// The card with a control processor: `weft_card`, unchanged, and beside it `control_processor` (docs/processor.md).
 //
-// AXI IDs of the processor: write 1, read 3. Its writes have AWUSER 0. A soft reset of the card (CTRL) leaves the processor as it is; a function-level
-// reset stops it, and is done when it has nothing under way.
+// Handshake: Ports and parameters of `weft_card`, and MEMORY_BYTES, PROC_CLOCK_DIV and the alarm. AXI IDs of the processor: write 1, read 3; its
+//            writes have AWUSER 0.
+// Pipeline:  path        | what happens
+//            registers   | control_split: the card's or the processor's; control_join: host and processor to the card's
+//            host memory | control_share: card and processor; a register slice behind it for each channel
+//            interrupts  | control_msix, in control_processor: to the host or to the firmware
+// Why:       A soft reset of the card (CTRL) leaves the processor as it is. A function-level reset stops it, and is done when the processor has
+//            nothing in flight.
+//            The alarm is for a simulation that skips cycles in which nothing happens.
 
 module weft_card_control
   import weft_card_pkg::*;
@@ -61,7 +66,7 @@ module weft_card_control
   output logic [         1:0] m_axi_awburst,
   output logic [         3:0] m_axi_awcache,
   output logic [         2:0] m_axi_awprot,
-  output logic                m_axi_awuser,   // this write may be passed, and pass: PCIe's relaxed ordering, if the wrapper wants it
+  output logic                m_axi_awuser,   // the write may be reordered: PCIe relaxed ordering, if the wrapper uses it
   output logic                m_axi_awvalid,
   input  logic                m_axi_awready,
   output logic [  DATA_W-1:0] m_axi_wdata,
@@ -111,7 +116,7 @@ module weft_card_control
 
   output logic        alarm_o,     // the processor will be awake when time_i is alarm_at_o
   output logic [63:0] alarm_at_o,
-  output logic        quiescent_o  // nothing in flight; nothing will happen before the next input, or that
+  output logic        quiescent_o  // nothing in flight; nothing will happen before the next input or the alarm
 );
 
   logic [1:0] awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
@@ -122,7 +127,7 @@ module weft_card_control
   logic [ 3:0] host_wstrb;
   logic split_idle, reset_req_q;
 
-  // The processor's way to the card's registers, and the host's and its together (control_join).
+  // The processor's path to the card's registers, and the joined one (control_join).
   logic win_awvalid, win_awready, win_wvalid, win_wready, win_bvalid, win_bready, win_arvalid, win_arready, win_rvalid, win_rready;
   logic all_awvalid, all_awready, all_wvalid, all_wready, all_bvalid, all_bready, all_arvalid, all_arready, all_rvalid, all_rready;
   logic reg_write_proc, reg_read_proc;
@@ -417,7 +422,7 @@ module weft_card_control
     .m_axi_arready (bus_arready)
   );
 
-  // A register behind the share for each channel, so that no path leads from it to a pin.
+  // A register slice behind the share for each channel, so that no path leads from it to a pin.
   stream_slice #(
     .WIDTH(2 + 64 + 8 + 1)
   ) u_aw (

@@ -1,9 +1,10 @@
-// CRC32C of packets of beats, one beat per enabled cycle, packets back to back, any number of bytes in the last beat.
+// CRC32C of packets of beats, packets back to back, any number of bytes in the last beat.
 //
-// `crc_o` is the finished (inverted) CRC; its byte crc_o[7:0] is the first one on the wire (RFC 5044 §4.4).
-// Handshake: none, `en_i` advances everything; `valid_o` comes crc32c_pkg::latency(DATA_W) enabled cycles after the
-// packet's last beat. The zero bytes that filled the last word are taken back by one inverse matrix for each power of two,
-// a register behind each.
+// Handshake: No backpressure: `en_i` advances all, one beat per enabled cycle. `valid_o` comes crc32c_pkg::latency(DATA_W) enabled cycles after the
+//            packet's last beat.
+// Pipeline:  crc32c_core, then one register for each power of two of padding (crc32c_unpad).
+// Why:       `crc_o` is the finished (inverted) CRC; its byte crc_o[7:0] is the first on the wire (RFC 5044 §4.4). The zero bytes that filled the
+//            last word are undone by one inverse matrix for each power of two.
 
 module crc32c #(
   parameter  int unsigned DATA_W  = 512,
@@ -64,7 +65,7 @@ module crc32c #(
   assign valid_o = valid[STAGES];
   assign crc_o   = ~state[STAGES];
 
-  // Nothing is left to take back behind the last stage.
+  // No padding is left behind the last stage.
   logic unused;
   assign unused = ^pad[STAGES];
 endmodule

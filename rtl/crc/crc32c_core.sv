@@ -1,11 +1,13 @@
-// Running CRC32C state over the beats of packets, one beat per enabled cycle, packets back to back.
+// Running CRC32C state over the beats of packets, packets back to back.
 //
-// The last word is filled up with zero bytes and goes through the same full-width XOR as every other; `pad_o` says how many
-// there were, so that a user either takes them back (`crc32c`) or compares with a residue advanced by as many (receive).
-// That keeps the variable tail out of the feedback path, which is one 32-bit matrix only.
-//
-// Handshake: none, `en_i` advances everything. The state behind a packet's last beat comes CORE_LATENCY enabled cycles
-// later: 1 fill with zeros, 2 parity by groups of 128 bits, 3 their sum and the state.
+// Handshake: No backpressure: `en_i` advances all, one beat per enabled cycle. The state behind a packet's last beat comes CORE_LATENCY enabled
+//            cycles later.
+// Pipeline:  stage | registers | what happens
+//            1     | data_q    | the last word is filled with zero bytes
+//            2     | group_q   | parity by groups of 128 bits
+//            3     | state_q   | their sum and the state
+// Why:       The last word goes through the same full-width XOR as every other; `pad_o` says how many zero bytes it has. A user undoes them (crc32c),
+//            or compares with a residue advanced by as many (receive). So the feedback path is one 32-bit matrix only, without the variable tail.
 
 module crc32c_core #(
   parameter  int unsigned DATA_W  = 512,
@@ -45,7 +47,7 @@ module crc32c_core #(
   logic               valid_q;
   logic [COUNT_W-2:0] pad_q;
 
-  // Functions of the registers that take them: a simulator works them out only for a beat that is there.
+  // Functions at the registers' inputs: a simulator evaluates them only for a valid beat.
   function automatic logic [DATA_W-1:0] filled(input logic [DATA_W-1:0] data, input logic [COUNT_W-1:0] count);
     for (int unsigned b = 0; b < BYTES; b++) begin
       filled[8*b+:8] = COUNT_W'(b) < count ? data[8*b+:8] : 8'd0;

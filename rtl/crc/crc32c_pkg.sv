@@ -1,8 +1,8 @@
 // CRC32C (Castagnoli, RFC 3720 appendix B.4, as MPA uses it: RFC 5044 §4.4) as linear algebra over GF(2).
 //
-// The state is kept reflected: bit 0 of byte 0 goes in first. One zero bit advances the state by `step`; `unstep` is its
-// inverse, with which zero padding behind the data is taken back. The matrices below are elaboration-time constants; row i
-// of a matrix selects the input bits whose parity is output bit i.
+// Why:       The state is kept reflected: bit 0 of byte 0 goes in first. One zero bit advances the state by `step`; `unstep` is its inverse, which
+//            undoes zero padding behind the data. The matrices are elaboration-time constants; row i of a matrix selects the input bits whose parity
+//            is output bit i.
 
 package crc32c_pkg;
 

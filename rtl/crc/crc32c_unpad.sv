@@ -1,4 +1,7 @@
-// One register stage that takes back PAD_BYTES zero bytes from a CRC32C state if `pad_i` has that bit. Latency 1 (`en_i`).
+// Undoes PAD_BYTES zero bytes in a CRC32C state if `pad_i` has that bit.
+//
+// Handshake: No backpressure: `en_i` advances all.
+// Pipeline:  one register.
 
 module crc32c_unpad #(
   parameter int unsigned PAD_BYTES = 1,  // a power of two

@@ -1,8 +1,13 @@
-// The reads of AXI4-Lite: one at a time, four cycles from the address to the value. Doorbells and nothing give 0.
+// The reads of AXI4-Lite, one at a time.
 //
-//   address ─► register ─► words in eights, counters, registers of others ─► one of each ─► the value
-//
-// A counter's high half (COUNTER_HI) is what it was when the low one was read.
+// Handshake: AXI4-Lite. The value is offered four cycles after the address was taken, and held until `s_axil_rready`.
+// Pipeline:  state   | registers | what happens
+//            Idle    | addr_q    | the address is taken
+//            Look    | eight_q   | one word of each eight; counter index and bus offset are given out
+//            Wait    | word_q    | one of these words
+//            Pick    | data_q    | word, counter, or register of others
+//            Respond |           | until taken
+// Why:       Doorbells and unused addresses read 0. COUNTER_HI is the high half of the moment at which the low one was read.
 
 module card_reads
   import weft_card_pkg::*;

@@ -1,10 +1,16 @@
 // Registers and doorbells: the AXI4-Lite slave (bit 16 of the address: 0 = BAR0, 1 = BAR2).
 //
-// One write and one read at a time, independent of each other. Only whole-word writes have an effect.
-// Reads of nothing give 0 (card_reads). The response to a write of TABLE_CMD waits for the table's response, so the host needs no polling.
-//
-// The bus lives on through a reset of the core: all accesses are answered, writes without effect (but for SCRATCH), and a table
-// access that the reset overtakes is refused.
+// Handshake: AXI4-Lite, one write and one read at a time, independent of each other. Only writes of whole words have an effect. The response to a
+//            write of TABLE_CMD waits for the table's response, so the host does not poll.
+// Pipeline:  state (write) | what happens                                  | left when
+//            WrCollect     | address and data are taken, in any order      | both are held
+//            WrExecute     | the register is written, or the doorbell rung | always
+//            WrTable       | a table access is requested                   | it is taken, or the core is reset
+//            WrTableWait   | the table works                               | it answers, or the core is reset
+//            WrRespond     | the response is offered                       | `s_axil_bready`
+//            Reads: card_reads.
+// Why:       The bus lives on through a reset of the core: all accesses are answered, writes without effect (but for SCRATCH). A table access that
+//            the reset overtakes is refused.
 
 module card_regs
   import weft_card_pkg::*;
@@ -55,8 +61,8 @@ module card_regs
   output logic       tbl_req_valid_o,
   input  logic       tbl_req_ready_i,
   output table_req_t tbl_req_o,
-  input  logic       tbl_rsp_valid_i,  // later than the request was taken
-  input  table_rsp_t tbl_rsp_i,        // the row stands in the cycle behind, too
+  input  logic       tbl_rsp_valid_i,  // later than the request is taken
+  input  table_rsp_t tbl_rsp_i,        // the row is valid in the next cycle as well
 
   output logic        fence_valid_o,   // pulse: a fence begins
   output logic [31:0] fence_number_o,
@@ -124,7 +130,7 @@ module card_regs
   assign table_start    = reg_write && wr_offset == REG_TABLE_CMD;
   assign table_done     = wr_state_q == WrTableWait && tbl_rsp_valid_i;
 
-  // This register is written while a reset is under way, too.
+  // SCRATCH is written during a reset as well.
   logic scratch_write;
   assign scratch_write = wr_state_q == WrExecute && w_whole_q && {aw_addr_q[16], wr_offset} == {1'b0, REG_SCRATCH};
   assign soft_reset_o  = reg_write && wr_offset == REG_CTRL && w_data_q[CTRL_RESET_BIT];
@@ -152,7 +158,7 @@ module card_regs
       w_whole_q  <= 1'b0;
     end else begin
       wr_state_q <= wr_state_d;
-      // Both stand until the answer is taken, and so beside what looks at them a cycle behind WrExecute.
+      // Both are held until the response is taken, and so for the registers that use them a cycle behind WrExecute.
       if (s_axil_awvalid && s_axil_awready) begin
         aw_held_q <= 1'b1;
         aw_addr_q <= s_axil_awaddr[16:2];
@@ -178,10 +184,10 @@ module card_regs
   logic read_error_q, write_error_q;
   logic [15:0][31:0] table_data_q;
   logic table_refused_q, resetting_q, clear_scratch;
-  logic        table_row_q;  // a row has come, or one word of it: five hundred registers wait for these
+  logic        table_row_q;  // a row arrived, or one word was written: enables of 512 flip-flops
   logic [15:0] table_word_q;
 
-  assign clear_scratch = resetting_i && !resetting_q;  // as it begins: what is written meanwhile stays
+  assign clear_scratch = resetting_i && !resetting_q;  // at its begin; a value written during the reset is kept
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) resetting_q <= 1'b0;
     else resetting_q <= resetting_i;
@@ -332,8 +338,8 @@ module card_regs
           read_offset: bus_read_offset
       };
 
-  // ---------------------------------------------------------------- whose turn it is at the tables
-  logic [PORTS-1:0] lock;  // it has the lock, or nobody: what reading it gives, and then it has
+  // ---------------------------------------------------------------- the lock of the tables (TABLE_LOCK)
+  logic [PORTS-1:0] lock;  // the port has the lock, or nobody has: a read gives this bit, and takes the lock
 
   if (PORTS == 1) begin : gen_no_lock
     assign lock = '0;

@@ -1,6 +1,11 @@
-// The card's counters: 32 bits each, those of bytes 64, wrapping. Each counter belongs to one subsystem, so the three
-// increment vectors are simply merged, in a register. A counter is read two cycles after its index is there; its two halves are of
-// one moment.
+// The card's counters: 32 bits each, those of bytes 64, wrapping.
+//
+// Handshake: Increments are always taken. A value is read two cycles after its index; its two halves are of one moment.
+// Pipeline:  stage | registers        | what happens
+//            1     | inc              | the three increment vectors are merged
+//            2     | count_q          | added; a carry reaches high_q a cycle later
+//            read  | eight_q, value_o | one of each eight, then one of all
+// Why:       Each counter belongs to one subsystem, so merging is an OR.
 
 module counters
   import weft_card_pkg::*;
@@ -36,7 +41,7 @@ module counters
     end
   end
 
-  // A carry comes in a cycle late, and the high half is read a cycle after the low one.
+  // A carry is added a cycle late, and the high half is read a cycle after the low one.
   logic [NUM_WIDE-1:0][31:0] high_q;
   logic [NUM_WIDE-1:0]       carry_q;
 

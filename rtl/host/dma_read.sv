@@ -1,8 +1,15 @@
-// Host memory reads for three clients, each with its own AXI ID and its own response buffer: 0 gather (any
-// alignment), 1 jobs, 2 receive elements (both aligned to the bus). A burst is sent only when its client has
-// room for all of it, so every beat from the bus is taken at once and no client waits for another's consumer.
+// Host memory reads for three clients, each with its own AXI ID and response buffer. Client 0 is the gather (any alignment), 1 jobs, 2 receive
+// elements (both aligned to the bus).
 //
-// Jobs and elements, few and short, go before the gather.
+// Handshake: Requests and answers are ready/valid. Answers of a client are in order; every R beat is taken at once.
+// Pipeline:  stage   | registers                  | what happens                                          | hazards
+//            request | dma_read_client            | cut into bursts                                       | room in the client's buffer for the whole
+//                    |                            |                                                       | burst
+//            AR      | u_ar                       | one burst a cycle; elements before jobs before gather
+//            R       | u_buffer (dma_read_client) | beats to the client of their ID                       | clients interleave
+//            answer  | u_answer (dma_read_client) | packed beats, in order                                | the consumer's ready
+// Why:       A burst is sent only when its client has room for all of it, so no client waits for another's consumer.
+//            Jobs and elements, few and short, go before the gather.
 
 module dma_read #(
   parameter  int unsigned DATA_W   = 512,
@@ -112,7 +119,7 @@ module dma_read #(
   assign m_axi_arburst = 2'b01;
   assign m_axi_rready  = 1'b1;
 
-  // ---------------------------------------------------------------- what became of them
+  // ---------------------------------------------------------------- errors
   // Bursts of different IDs may interleave: errors are gathered per ID until the burst ends.
   logic [3:0] bad_q;
 

@@ -1,13 +1,20 @@
-// One client of dma_read: cuts its requests into bursts, holds the room for what it asked for, and gives the
-// answers back in order, packed, first requested byte in lane 0.
+// One client of dma_read: cuts requests into bursts, reserves room for their answers, and returns these in order, packed from lane 0.
 //
-//   request ─► {address, beats} ─► bursts (at most 64 beats, never over 4 KiB), as the response buffer has room
-//          └─► descriptor FIFO ──────────────────────────────────────────────────┐
-//   bus beats ─► response buffer ─► rotate by the address ─► merge two neighbours ─► packed beats
-//
-// The bus beats of a request leave the buffer one per cycle, those of the next one right behind. With ALIGNED
-// set every request begins at a multiple of the bus width, and the buffer's output is the answer. A request is offered as a
-// burst three cycles later; a burst follows the other after two.
+// Handshake: ready/valid requests and answers, `burst_*` is held until taken; bus beats are always taken. A request is offered as a burst three
+//            cycles later, and bursts follow each other after two.
+// Pipeline:  request ─► {address, beats} ─► bursts (at most 64 beats, never over 4 KiB), as the response buffer has room
+//                   └─► descriptor FIFO ──────────────────────────────────────────────────┐
+//            bus beats ─► response buffer ─► rotate by the address ─► merge two neighbours ─► packed beats
+//            stage   | registers                   | what happens                                  | hazards
+//            request | addr_q, left_q, u_desc_fifo | the request and its descriptor                | one request at a time; REQUESTS descriptors
+//            cut     | burst_addr_q, burst_beats_q | one burst                                     | page_carry_q: the upper address half follows a
+//                    |                             |                                               | cycle later
+//            fit     | fits_q, room_q              | measured against the room                     | freed beats count a cycle later
+//            beat    | u_buffer                    | a bus beat, one a cycle
+//            rotate  | new_q, old_q                | by whole pieces of 8 bytes                    | not with ALIGNED
+//            merge   | u_answer                    | two neighbours, then the rest of the rotation | the last beat may need no neighbour
+// Why:       Bus beats of a request leave the buffer one a cycle, those of the next one right behind. With ALIGNED every request begins at a multiple
+//            of the bus width, and the buffer's output is the answer.
 
 module dma_read_client #(
   parameter  int unsigned DATA_W       = 512,
@@ -27,7 +34,7 @@ module dma_read_client #(
   input  logic [63:0] req_addr_i,
   input  logic [15:0] req_bytes_i,  // 1 to 16384
 
-  output logic               burst_valid_o,  // there is room for its answer
+  output logic               burst_valid_o,  // offered only with room for its answer
   input  logic               burst_ready_i,
   output logic [  63:LANE_W] burst_addr_o,
   output logic [BURST_W-1:0] burst_beats_o,
@@ -71,7 +78,7 @@ module dma_read_client #(
   logic [BURST_64-1:0] to_boundary, cut_beats;  // less one
   logic [BURST_W-1:0] burst_beats_q;
   logic [ROOM_W-1:0] room_q, burst_minus_q;  // the beats of the burst, negative
-  logic [1:0] freed_q;  // beats that have left, not yet counted as room
+  logic [1:0] freed_q;  // beats that have left, not counted as room yet
   logic       pop;
 
   assign bus_span = req_bytes_i + 16'(req_addr_i[LANE_W-1:0]) - 16'd1;
@@ -83,8 +90,8 @@ module dma_read_client #(
           flush: bus_span[LANE_W+:BEATS_W] == out_span[LANE_W+:BEATS_W]
       };
 
-  // What is left of the request is cut into a burst in one cycle, and measured against the room in the next: the room of a
-  // burst that waits only grows. It has one adder: what becomes free while a burst is taken counts a cycle later.
+  // A burst is cut in one cycle, and measured against the room in the next: the room for a pending burst only grows. room_q has one adder, so beats
+  // freed while a burst is taken count a cycle later.
   assign burst_take = have_q && fits_q && burst_ready_i;
   assign cut = busy_q && (!have_q || burst_take);
   assign req_ready_o = desc_wr_ready && !busy_q;
@@ -195,7 +202,7 @@ module dma_read_client #(
     else if (pop) beat_q <= bus_last ? '0 : beat_q + 1'b1;
   end
 
-  // The answer, and a register slice behind it: neither the memory nor the way back to it leaves this module.
+  // A register slice behind the answer: neither the memory nor the ready to it is visible outside.
   logic out_valid, out_ready, out_last, out_error;
   logic [ DATA_W-1:0] out_data;
   logic [COUNT_W-1:0] out_count;

@@ -1,20 +1,26 @@
-// Host memory writes. Three clients hand over a command (address, bytes) and then exactly that many bytes as packed
-// beats, first byte in lane 0. Commands and their data are worked off in the order of acceptance, on one AXI ID,
-// so that host memory changes in that order too.
+// Host memory writes of three clients, in the order of acceptance, on one AXI ID.
 //
-//   command ─► order FIFO ─► splitter at 4 KiB ─► AW          (a burst never exceeds 4 KiB; 256 beats at 128 bits)
-//          └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
-//
-// From a beat in to its W beat: two cycles. Between two beats, bursts or commands: none. AW and W stand in register slices and
-// the rotated beats in a queue, so neither bus nor client reaches through. A burst's first W beat is not shown before its AW is.
-// Responses are always taken; those of a command are told as one.
-//
-// AWUSER: 1 with the writes of client 0, whose order nobody looks at before a report that waits for their answers; 0 with all
-// others, which may not be seen before any write in front of them (docs/card.md, "Order").
-//
-// Clients 0 and 1 take turns. Client 2 is for what may be left out: its command is accepted only when nothing of the others
-// is offered, now and a cycle ago, or under way, and not more than two of its own. So the others never wait for more than its two
-// commands, which it keeps short, and a cycle. That client 0 offers a command is known late in the cycle and chooses nothing in it.
+// Handshake: Each client gives a command (address, bytes), then exactly that many bytes as packed beats, first byte in lane 0. Ready of both depends
+//            on the order. Latency is two cycles from a beat to its W beat, with no gap between beats, bursts or commands. Responses are always
+//            taken; those of a command are reported as one (`written_o`).
+// Pipeline:  command ─► order FIFO ─► splitter at 4 KiB ─► AW          (a burst never exceeds 4 KiB; 256 beats at 128 bits)
+//                   └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
+//            stage  | registers                 | what happens                              | hazards
+//            accept | u_burst_fifo, u_data_fifo | a command of the client whose turn it is  | both have room
+//            burst  | u_burst, split_q          | cut at 4 KiB pages, one burst a cycle     | OUTSTANDING bursts at most (u_track_fifo)
+//            AW     | u_aw                      | register slice                            | AWREADY
+//            rotate | u_rotated                 | a beat of the command's client is rotated | room for four
+//            merge  | carry_q, extra_q          | merged with the beat before, strobes      | a burst's first beat waits until its AW is shown
+//                   |                           |                                           | (given_q)
+//            W      | u_w                       | register slice                            | WREADY
+//            B      | u_track, bad_q            | responses by command
+// Why:       Commands and data are executed in the order of acceptance, so host memory changes in that order too.
+//            AW and W are in register slices and the rotated beats in a queue, so no path leads from the bus to a client.
+//            AWUSER is 1 for the writes of client 0, whose order matters only to a report that waits for their answers. It is 0 for all others, which
+//            may not be seen before any earlier write (docs/card.md "The RTL boundary").
+//            Clients 0 and 1 take turns. Client 2 may be left out: its command is accepted only when the others offer nothing, now and a cycle ago,
+//            and have nothing in flight. It has two commands of its own at most, which it keeps short: the others wait for these two, and a cycle.
+//            Client 0's offer is late in the cycle and selects nothing in it.
 
 module dma_write #(
   parameter  int unsigned DATA_W      = 512,
@@ -36,7 +42,7 @@ module dma_write #(
   input  logic [2:0][ DATA_W-1:0] wr_data_i,
   input  logic [2:0][COUNT_W-1:0] wr_count_i,
   input  logic [2:0]              wr_last_i,
-  output logic [2:0]              written_o,    // pulse: a command's last response has come
+  output logic [2:0]              written_o,    // pulse: a command's last response arrived
   output logic [2:0]              failed_o,     // with it: one of its bursts was answered with an error
 
   output logic [       1:0] m_axi_awid,
@@ -78,16 +84,25 @@ module dma_write #(
     logic [PAGE_BEAT_W-1:0] page_beat;
     logic [LANE_W-1:0]      end_lane;   // lanes used of the last bus beat; 0: all of them
     logic [BEATS_W-1:0]     in_beats;   // less one
-    logic                   single;     // there is one
+    logic                   single;     // one beat in all
     logic                   extra;      // one bus beat more than beats from the client
   } data_cmd_t;
 
-  localparam logic [1:0] LOW = 2'd2;  // the client that waits for the others
+  localparam logic [1:0] LOW = 2'd2;  // the client of low priority
 
-  logic [1:0] choice, low_q;  // commands of LOW whose data are still to come
+  logic [1:0] choice, low_q;  // low_q: commands of LOW whose data are outstanding
   logic [3:0] high_q, high_less;  // the same of the others, and one less
-  logic high_none_q;  // there is none
-  logic low_may, room, others, accept, high_in, high_out, low_in, passed_q, low_turn_q;  // client 0 was passed, and is next; LOW is
+  logic high_none_q;  // high_q is 0
+  logic
+      low_may,
+      room,
+      others,
+      accept,
+      high_in,
+      high_out,
+      low_in,
+      passed_q,
+      low_turn_q;  // passed_q: client 0 was passed over, and is next; low_turn_q: LOW is next
   logic burst_wr_ready, burst_valid, burst_pop, data_wr_ready, data_valid, data_pop;
   logic kept_valid, kept_ready;
   burst_cmd_t burst_in, kept_burst, burst;
@@ -105,7 +120,7 @@ module dma_write #(
   assign others      = room && (low_turn_q ? low_may && cmd_valid_i[2] && !cmd_valid_i[1] : cmd_valid_i[1] && !passed_q);
   assign accept      = cmd_valid_i[0] ? room && !low_turn_q : others;
 
-  // What its command comes to is worked out for each client by itself: its address may be known late.
+  // Each client's command is worked out by itself, as its address may be late.
   burst_cmd_t [2:0] burst_of;
   data_cmd_t  [2:0] data_of;
   logic       [2:0] unused_bytes;
@@ -165,7 +180,7 @@ module dma_write #(
     .count_o   ()
   );
 
-  // From a register: where a client's beat goes, and whether it is taken, begins with it.
+  // The head from a register: select and ready of a client's beat begin with it.
   fifo_sync #(
     .WIDTH($bits(data_cmd_t)),
     .DEPTH(8),
@@ -182,7 +197,7 @@ module dma_write #(
     .count_o   ()
   );
 
-  // With it: whether all of it lies in one page.
+  // Also: whether all of it lies in one page.
   logic kept_whole, whole;
   assign kept_whole = kept_burst.beats <= BEATS_W'(PAGE_BEAT_W'(~kept_burst.addr[11:LANE_W]));
 
@@ -297,7 +312,7 @@ module dma_write #(
     end
   end
 
-  // The client's way to ready ends here: no bus signal comes so far. Four beats, as many as come before a command's AW is shown.
+  // A client's ready ends here: no bus signal reaches it. Four beats, as many as come before a command's AW is shown.
   fifo_sync #(
     .WIDTH($bits(tag_t) + DATA_W),
     .DEPTH(4)
@@ -334,8 +349,8 @@ module dma_write #(
   end
   assign strobe = (out_first ? tag_q.from_offset : '1) & (out_final ? below_end : '1);
 
-  // Bursts that were given to AW's register and whose W has not begun: all of them are shown, but for one that waits behind another
-  // there (AWREADY itself comes to no count).
+  // Bursts given to AW's register whose W has not begun. All of them are shown, but for one that waits behind another there (AWREADY itself reaches
+  // no counter).
   logic [$clog2(OUTSTANDING+3)-1:0] given_q;
   logic some_given_q, more_given_q, any_shown, starts;  // given_q != 0, given_q > 1
 

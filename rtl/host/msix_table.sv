@@ -1,13 +1,17 @@
-// MSI-X table, masks and pending bits, for wrappers whose PCIe core has none: between the card's vector requests and the writes
-// that are messages (PCI Express Base Specification 6.1.4).
+// MSI-X table, masks and pending bits for wrappers whose PCIe core has none (PCI Express Base Specification 6.1.4).
 //
-//   AXI4-Lite ─► table: address, data, mask of each vector      at 0x000, 16 bytes a vector
-//            ◄─ pending bits                                    at 0x800
-//   vector ─► pending ─► not masked ─► message {address, data}
-//
-// A request is always taken. Requests of one vector that were not sent are one. While the vector or the function is masked it stays
-// pending; while MSI-X is off it is forgotten. Lower vectors first. A message that is offered stays, and it must go behind what host
-// memory has answered before the request was made. Only writes of whole words have an effect. After reset all vectors are masked.
+// Handshake: AXI4-Lite for table and pending bits; only writes of whole words have an effect. A vector request is always taken. `msg_valid_o` is held
+//            until `msg_ready_i`.
+// Pipeline:  AXI4-Lite ─► table: address, data, mask of each vector      at 0x000, 16 bytes a vector
+//                     ◄─ pending bits                                    at 0x800
+//            vector ─► pending ─► not masked ─► message {address, data}
+//            stage   | registers              | what happens
+//            request | pending_q              | the vector becomes pending
+//            message | msg_addr_o, msg_data_o | the lowest vector that is pending and not masked
+// Why:       Requests of one vector that were not sent are one. While vector or function is masked a request stays pending; while MSI-X is off it is
+//            dropped.
+//            A message has to go behind all writes that host memory answered before the request (docs/card.md "The RTL boundary"). After reset all
+//            vectors are masked.
 
 module msix_table #(
   parameter int unsigned VECTORS = 1  // at most 128
@@ -180,7 +184,7 @@ module msix_table #(
       msg_addr_o  <= '0;
       msg_data_o  <= '0;
     end else begin
-      // A request in the cycle in which one before it is taken is another one.
+      // A request in the cycle in which an earlier one is taken is another one.
       pending_q <= enable_i ? (pending_q & ~(load ? pick : '0)) | asked : '0;
       if (load) begin
         msg_valid_o <= 1'b1;

@@ -1,9 +1,10 @@
-// The registers and doorbells of one port: its job ring, its report ring, its raw ring. Those of the second port lie 0x100 behind those of the
-// first (doorbells 0x200), and are the same but for RAW_RESERVE and the size of raw slots, which the card has once.
+// Registers and doorbells of one port: its job ring, report ring and raw ring (docs/card.md "Ports").
 //
-// A ring's base counts from when the ring is set up, by its LOG2: until then what is on its way goes to the one before.
-//
-// Written by `card_regs`, one pulse for each access, and read through it.
+// Handshake: One pulse for each access, from card_regs, which also reads `words_o`.
+// Pipeline:  one register.
+// Why:       Those of the second port lie 0x100 behind those of the first, doorbells 0x200. Only RAW_RESERVE and the size of raw slots exist once for
+//            the card.
+//            A ring's base takes effect when the ring is set up, by its LOG2: until then everything in flight goes to the ring of before.
 
 module port_regs
   import weft_card_pkg::*;

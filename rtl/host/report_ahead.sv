@@ -1,8 +1,9 @@
-// Report writes on their way from `report_writer` to `dma_write`: the commands of up to DEPTH reports may be accepted there before the
-// first of them has handed over its beats.
+// Report writes between `report_writer` and `dma_write`: commands of up to DEPTH reports are accepted before the beats of the first are taken.
 //
-// dma_write works in the order of acceptance. Without this only one report's command was accepted behind a long placement, while a
-// segment has two reports or more: they fell behind by one with each segment. Ready/valid at both ends; a report is a cycle in here.
+// Handshake: ready/valid at both ends, latency one cycle.
+// Pipeline:  two FIFOs, of commands and of beats.
+// Why:       dma_write works in the order of acceptance. Without this only one report's command was accepted behind a long placement, while a segment
+//            has two reports or more. So reports fell behind by one with each segment.
 
 module report_ahead #(
   parameter int unsigned DATA_W = 512,

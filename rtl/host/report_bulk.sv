@@ -1,5 +1,7 @@
-// Is a report one of many alike, of which nobody waits for this one? A placed FPDU in the middle of a message, or a segment that
-// only acknowledges: no loss, no end of anything, nothing for the engine. Combinational.
+// Whether a report is bulk (docs/card.md "Reports, interrupts, back-pressure"): one of many alike, for which no host waits.
+//
+// Pipeline:  none, combinational.
+// Why:       Bulk is a placed FPDU in the middle of a message, or a segment that only acknowledges: no loss, no end, nothing for the engine.
 
 module report_bulk
   import weft_card_pkg::*;
@@ -19,7 +21,7 @@ module report_bulk
   assign segment = report_i;
   assign placed  = report_i;
   assign fpdu    = report_i;
-  // Where a segment report has its TCP flags, a placed report has them, too.
+  // A placed report has its TCP flags at the same place as a segment report.
   assign quiet   = (segment.tcp_flags & FIN_SYN_RST) == '0;
 
   always_comb begin

@@ -1,19 +1,20 @@
-// When the host is told of reports: counts those that are written, and asks for the one interrupt that it is armed for.
+// Counts the reports written, and requests the one interrupt that the host armed (docs/card.md "Reports, interrupts, back-pressure").
 //
-// An interrupt is asked for when more reports are written than the host had taken (`cfg_i.arm_value`), and
-//   - they are as many as it asked for, one and `arm_more`, or
-//   - one is written that does not wait (`hurried_i`), or
-//   - no other one was written for `gap` cycles.
-// So each report is told of: in `gap` cycles, or by the next one's doing, of which there are 64 at most.
-//
-// Of reports that do not wait the last one under way counts: of those before it none waits longer than for it. What was one when the
-// host saw it without an interrupt is forgotten once it is armed with nothing to tell of.
-//
-// After a write that failed the count stands still and one interrupt says so, armed or not (`broken_o`, until reset).
-//
-// Where the ring begins anew (`cfg_i.reset`), the reports on their way are the old ring's: they are not counted, and nobody is told of them.
-//
-// An interrupt is asked for two cycles after what it tells of was counted.
+// Handshake: `taken_i` and `written_i` are pulses. `msix_valid_o` is held until `msix_ready_i`. A request comes two cycles after its report was
+//            counted.
+// Pipeline:  cycle | registers    | what happens
+//            0     | written_o    | a report is counted
+//            1     | past_armed_q | reports beyond arm_value
+//            2     | msix_valid_o | due, by number, by hurry_q or by gap_q
+// Why:       An interrupt is requested when more reports are written than the host had taken (`cfg_i.arm_value`), and either:
+//            - they are as many as requested, one and `arm_more`, or
+//            - one is written that is not bulk (`hurried_i`), or
+//            - no other one was written for `gap` cycles.
+//            So each report causes an interrupt in `gap` cycles, or with one of the next 64.
+//            Of several reports in flight that are not bulk the last one counts: those before it wait no longer than for it. A host that saw it
+//            without an interrupt, and arms with nothing new, clears it (hurry_q).
+//            After a failed write the count stops, and one interrupt says so, armed or not (`broken_o`, until reset).
+//            At a ring set up anew (`cfg_i.reset`), reports in flight are the old ring's: not counted, and without interrupt.
 
 module report_interrupt
   import weft_int_pkg::report_cfg_t;
@@ -23,14 +24,14 @@ module report_interrupt
 
   input report_cfg_t cfg_i,
 
-  input logic taken_i,    // a report is on its way; long before its response
-  input logic hurried_i,  // with it: it does not wait for others
+  input logic taken_i,    // a report was taken; long before its response
+  input logic hurried_i,  // with it: it is not bulk
   input logic written_i,  // pulse: the write response of the oldest report has come
-  input logic failed_i,   // with it: it is an error
+  input logic failed_i,   // with it: the response is an error
 
   output logic msix_valid_o,
   input  logic msix_ready_i,
-  output logic msix_gap_o,    // with the request: it is for want of another report
+  output logic msix_gap_o,    // with the request: it comes of REPORT_GAP
 
   output logic [31:0] written_o,  // reports written
   output logic        broken_o,
@@ -42,15 +43,15 @@ module report_interrupt
   logic [15:0] gap_q;  // cycles to wait for another report
   logic armed_q, settled_q, counted_q, alarm_q, hurry_q, waiting, enough, due;
 
-  // Reports under way, and of these the ones up to the last that does not wait.
+  // Reports in flight, and of these those up to the last one that is not bulk.
   logic [15:0] under_way_q, hurried_q;
-  logic [15:0] old_q;  // those of the ring before, the oldest
+  logic [15:0] old_q;  // those of the old ring, the oldest
   logic        counts;  // a report of this ring is written
 
   assign counts  = written_i && old_q == '0;
 
-  // A host that polls may have seen a report in memory before its write response came here: then the value it arms
-  // with is ahead of the count, and the interrupt is for the report after.
+  // A host that polls may have seen a report in memory before its write response came here. Then the value it arms with is ahead of the count, and
+  // the interrupt is for the next report.
   assign waiting = armed_q && settled_q && past_armed_q != '0 && !past_armed_q[31];
   assign enough  = past_armed_q[30:6] != '0 || past_armed_q[5:0] > arm_more_q;
   assign due     = alarm_q || (waiting && (enough || hurry_q || gap_q == '0));
@@ -97,7 +98,7 @@ module report_interrupt
     end
   end
 
-  // ---------------------------------------------------------------- reports that do not wait
+  // ---------------------------------------------------------------- reports that are not bulk
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       under_way_q <= '0;
@@ -109,7 +110,7 @@ module report_interrupt
       under_way_q <= under_way_q + 16'(taken_i) - 16'(written_i);
       if (taken_i && hurried_i) hurried_q <= under_way_q + 16'd1 - 16'(written_i);
       else if (written_i && hurried_q != '0) hurried_q <= hurried_q - 1'b1;
-      // `past_armed_q` knows of a report two cycles after its response.
+      // `past_armed_q` includes a report two cycles after its response.
       if (written_i && hurried_q == 16'd1) hurry_q <= 1'b1;
       else if (armed_q && settled_q && (waiting ? due && !msix_valid_o : !counted_q)) hurry_q <= 1'b0;
       if (cfg_i.arm || counts) gap_q <= cfg_i.gap;
@@ -139,7 +140,7 @@ module report_interrupt
     stopped_at_q <= written_o;
     held_q       <= rst_ni && msix_valid_o && !msix_ready_i;
     if (cfg_i.arm || counts) gap_was_q <= cfg_i.gap;
-    // The gap is over at its end: what waits is told of then.
+    // At the end of the gap an interrupt is due.
     waited_q <= rst_ni && waiting && !msix_valid_o && !counts && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
     if (rst_ni) begin
       stops : assert (stopped_q -> broken_o && written_o == stopped_at_q);

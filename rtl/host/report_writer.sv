@@ -1,16 +1,19 @@
-// The report ring: takes reports of the receive and the transmit path, adds JOB_DONE and the phase bit, and
-// hands each to dma_write as one 64-byte write in the next slot, as long as the host has left room.
+// The report ring of a port: takes reports of receive and transmit, adds JOB_DONE and the phase bit, and writes each into the next slot.
 //
-// Reports of one source keep their order, and a report is accepted only after the writes its source handed to
-// dma_write before it; dma_write works in order of acceptance, so what a report tells of is in memory before it.
-// A report counts as written (`tail_o`) when its write response has come. Interrupts look at that count (`report_interrupt`).
-// After a write that failed the ring has a hole that the host cannot see past: nothing more is taken or counted, and
-// one interrupt says so, armed or not (`broken_o`, until reset).
-//
-// Where the ring begins anew (`cfg_i.reset`), what was taken before goes to the old ring still, and what is taken behind it to the new one.
-//
-// A report takes two cycles at least: the address for the next one is a sum of its own cycle, right again in the second cycle after a
-// report was taken. Room is looked at two cycles ahead, for one report and for two, as one may be taken meanwhile.
+// Handshake: ready/valid inputs, taken in turn while the ring has room; one report in two cycles at most. To dma_write a command and its beats, each
+//            held until taken.
+// Pipeline:  cycle  | registers                    | what happens                                            | hazards
+//            -2, -1 | used_q, one_q, two_q, addr_q | room and address of the next slot, as sums of their own | took_q, fresh_q: not valid in the
+//                   |                              | cycle                                                   | cycle behind a report
+//            0      | report_q, cmd_addr_o         | a report is taken                                       | needs the one before to be sent
+//            1..    | cmd_sent_q, beats_sent_q     | command and beats to dma_write                          | backpressure
+//            answer | report_interrupt             | counted, interrupt                                      | after an error nothing more
+// Why:       Reports of one source keep their order, and a report is accepted only after its source's writes before it. dma_write works in order of
+//            acceptance, so what a report speaks of is in memory before it.
+//            A report counts as written (`tail_o`) when its write response has come; interrupts use that count. After a failed write the ring has a
+//            hole that the host cannot see past: nothing more is taken or counted. One interrupt says so, armed or not (`broken_o`, until reset).
+//            At a ring set up anew (`cfg_i.reset`), reports taken before go to the old ring, those behind it to the new one.
+//            Room is computed two cycles ahead, for one report and for two, as one may be taken meanwhile.
 
 module report_writer
   import weft_int_pkg::NO_FLOW;
@@ -45,7 +48,7 @@ module report_writer
   output logic [COUNT_W-1:0] wr_count_o,
   output logic               wr_last_o,
   input  logic               written_i,    // pulse: the write response of the oldest report has come
-  input  logic               failed_i,     // with it: it is an error
+  input  logic               failed_i,     // with it: the response is an error
 
   output logic       msix_valid_o,
   input  logic       msix_ready_i,
@@ -54,9 +57,9 @@ module report_writer
   output logic         [31:0] taken_o,     // reports taken
   output logic         [31:0] tail_o,      // reports written
   output logic                broken_o,    // a report could not be written
-  output logic                stall_o,     // a report waits for the host to make room
-  output logic                msix_gap_o,  // an interrupt that is taken now is one for want of another report
-  output trace_event_t [ 1:0] trace_o,     // a report is on its way; an interrupt
+  output logic                stall_o,     // a report waits for room in the ring
+  output logic                msix_gap_o,  // the interrupt taken now comes of REPORT_GAP
+  output trace_event_t [ 1:0] trace_o,     // a report is in flight; an interrupt
   output logic                idle_o
 );
 
@@ -71,7 +74,7 @@ module report_writer
   logic [31:0] not_index_q, used_q;  // not_index: the bits of a count that are no slot number
   logic [23:0] addr_q;  // the lower bits of the next slot's address, and the carry out of them
   logic        addr_carry_q;
-  logic one_q, two_q;  // room for that many behind those that `used_q` counted
+  logic one_q, two_q;  // room for one, for two behind those that `used_q` counted
   logic [1:0] took_q;  // a report was taken: a cycle ago, two cycles ago
   logic       fresh_q;  // the ring was reset a cycle ago
 
@@ -162,7 +165,7 @@ module report_writer
   end
 
   // ---------------------------------------------------------------- written, and the interrupt
-  // Looked at a cycle after it was taken, when it is whole in its register.
+  // Evaluated a cycle after it was taken, from its register.
   logic bulk;
   report_bulk u_bulk (
     .report_i(report_q),

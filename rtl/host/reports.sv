@@ -1,15 +1,19 @@
-// The report rings of all ports: a writer for each, and one way to dma_write.
+// The report rings of all ports: a report_writer for each, and one path to dma_write.
 //
-//   receive ──► by the report's port ─┬─► report_writer 0 ─┐
-//   transmit, of port 0 ──────────────┘                    ├─► one report after the other ─► report_ahead
-//   transmit, of port 1 ────────────────► report_writer 1 ─┘
-//
-// The second port's reports are thrown away where its owner is gone (`off_i`), or it has no ring of LEAST slots: nobody waits for it.
-//
-// Two owners do not wait for each other. While a port's ring is half full with all that is on its way to it, the port is `closed_o`: frames for it
-// are dropped, and of a segment in the walk no FPDU behind the first is walked; and `hold_o`: none of its jobs is begun. What may still come has
-// room in the other half: two reports of each segment in the walk, and one of each job that was begun (those that fail wait in transmit as well).
-// Interrupts: vector 0 and 1.
+// Handshake: ready/valid. Outputs are those of the writers, one port after the other.
+// Pipeline:  receive ──► by the report's port ─┬─► report_writer 0 ─┐
+//            transmit, of port 0 ──────────────┘                    ├─► one report after the other ─► report_ahead
+//            transmit, of port 1 ────────────────► report_writer 1 ─┘
+//            stage  | registers                        | what happens
+//            room   | used_q, with_q, full_q, closed_o | half a ring is full, with all reports in flight: four cycles
+//            order  | port_q, u_order                  | command and beats of one report, then the other port; whose answer comes next
+//            answer | written_q, failed_q              | to the port of the oldest command, a cycle later
+// Why:       Reports of the second port are discarded if its owner is gone (`off_i`), or it has no ring of LEAST slots: nothing waits for it.
+//            Two owners do not wait for each other (docs/card.md "Ports"). While a port's ring is half full, with all reports in flight, the port is
+//            `closed_o`: its frames are dropped. Of its segments in the walk no FPDU behind the first is walked. It is also `hold_o`: none of its
+//            jobs begins.
+//            What may still come has room in the other half: two reports of each segment in the walk, one of each job that began. Failed jobs wait in
+//            transmit as well. Interrupts are on vectors 0 and 1.
 
 module reports
   import weft_int_pkg::*;
@@ -32,7 +36,7 @@ module reports
   input  logic                    rx_valid_i,
   output logic                    rx_ready_o,
   input  logic [    511:0]        rx_report_i,
-  input  logic [PORTS-1:0]        rx_begun_i,   // pulse: one more is on its way
+  input  logic [PORTS-1:0]        rx_begun_i,   // pulse: one more report will come
   input  logic [PORTS-1:0]        tx_valid_i,
   output logic [PORTS-1:0]        tx_ready_o,
   input  logic [PORTS-1:0][511:0] tx_report_i,
@@ -47,7 +51,7 @@ module reports
   output logic [COUNT_W-1:0] wr_count_o,
   output logic               wr_last_o,
   input  logic               written_i,    // pulse: the write response of the oldest report has come
-  input  logic               failed_i,     // with it: it is an error
+  input  logic               failed_i,     // with it: the response is an error
 
   output logic       msix_valid_o,
   input  logic       msix_ready_i,
@@ -57,13 +61,13 @@ module reports
   output logic         [PORTS-1:0]       broken_o,
   output logic                           stall_o,     // as of report_writer, of any port
   output logic                           msix_gap_o,
-  output trace_event_t [      1:0]       trace_o,     // a report is on its way; an interrupt
+  output trace_event_t [      1:0]       trace_o,     // a report is in flight; an interrupt
   output logic                           idle_o
 );
 
-  // Reports on their way: accepted ahead, and written without an answer. More than there can be: `over` does not ask whether there is room.
+  // Reports in flight: accepted ahead, and written without an answer. More than there can be, as `over` does not check for room.
   localparam int unsigned ANSWERS = 128;
-  localparam int unsigned LEAST_LOG2 = 7;  // slots of a ring of which nobody waits for the owner
+  localparam int unsigned LEAST_LOG2 = 7;  // slots of a ring that needs no waiting for its owner
 
   logic [PORTS-1:0] rx_valid, rx_ready, tx_valid, tx_ready, cmd_valid, cmd_ready, valid, ready, last;
   logic [PORTS-1:0] written, failed, msix_valid, msix_ready, stall, gap, idle;
@@ -141,9 +145,9 @@ module reports
     logic unused;
     assign unused = ^{off_i, rx_begun_i, taken, LEAST_LOG2 == 0};
   end else begin : gen_two_ports
-    // ---------------------------------------------------------------- whose report it is
+    // ---------------------------------------------------------------- the port of a report
     // verilator lint_off UNUSEDSIGNAL
-    segment_report_t       rx_report;  // the port is at the same place in all of them
+    segment_report_t       rx_report;  // the port is at the same place in all reports
     // verilator lint_on UNUSEDSIGNAL
     logic                  rx_port;
     logic            [1:0] gone_q;
@@ -155,16 +159,16 @@ module reports
     assign tx_valid   = tx_valid_i & ~gone_q;
     assign tx_ready_o = tx_ready | gone_q;
 
-    // What is wanted of a port that has just come or gone is decided by the register, so what is shown stays shown.
+    // A register decides for a port that has just come or gone, so what is shown stays shown.
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) gone_q <= 2'b10;
       else gone_q <= {off_i[1] || cfg_i[1].log2 < 8'(LEAST_LOG2) || broken_o[1], 1'b0};
     end
 
-    // ---------------------------------------------------------------- who has no room
-    logic left_q, left_port_q, left_two_q;  // a report of receive was taken; it stands for two
+    // ---------------------------------------------------------------- room in the rings
+    logic left_q, left_port_q, left_two_q;  // a receive report was taken; it stands for two
     logic [1:0]      full_q;
-    logic [1:0][8:0] coming_q;  // begun in receive, and not taken yet
+    logic [1:0][8:0] coming_q;  // begun in receive, not taken yet
     logic [1:0][31:0] used_q, with_q, half_q;  // half: the bits of a count that half a ring does not have
 
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -195,7 +199,7 @@ module reports
       end
     end
 
-    // With an owner alone there is nobody to wait for it.
+    // With one owner nothing is closed: nobody waits for the other.
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         closed_o <= 2'b10;
@@ -209,7 +213,7 @@ module reports
     // ---------------------------------------------------------------- one report after the other
     logic port_q, over, of_port, order_ready, order_valid;
 
-    // A report's command and beats go together: the port stays until both of a report are gone, and then it is the other one's turn.
+    // Command and beats of a report go together: the port changes when both are sent.
     assign over = (!cmd_valid[port_q] || cmd_ready_i) && (!valid[port_q] || (wr_ready_i && last[port_q]));
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) port_q <= 1'b0;
@@ -225,7 +229,7 @@ module reports
     assign wr_count_o  = count[port_q];
     assign wr_last_o   = last[port_q];
 
-    // Answers come in the order of the commands. They are looked at a cycle later.
+    // Answers come in the order of the commands, and are used a cycle later.
     logic written_q, failed_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) {written_q, failed_q} <= '0;
@@ -262,7 +266,7 @@ module reports
     assign msix_gap_o    = gap[msix_port_q];
 
     // ---------------------------------------------------------------- one event after the other
-    // A report's is told when its command goes; interrupts go one at a time.
+    // A report's event is emitted with its command; interrupts go one at a time.
     trace_event_t [1:0] report_q, report;
     always_comb begin
       for (int unsigned p = 0; p < 2; p++) report[p] = trace[p][0].valid ? trace[p][0] : report_q[p];

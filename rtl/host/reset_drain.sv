@@ -1,18 +1,20 @@
-// The edge of the card, and what a reset does there. The core inside is reset as a whole; the buses outside live on, so what
-// was announced on them is ended first, without the core where the core might never end it.
+// The edge of the card in a reset (docs/card.md "Reset"): the core is reset as a whole, while the buses live on.
 //
-//   Run ─ soft_i, req_i ─► Stop ─ nothing is offered ─► Drain ─ nothing is owed ─► Hold ─ !req_i ─► Run
-//
-//   Stop   offers that stand are held until they are taken, a frame to the MAC goes on to its end, and nothing new is shown.
-//   Drain  the core is in reset. Stop and Drain give the W beats that are owed, without strobes, so that nothing more is written:
-//          one in three cycles, as a beat is counted a cycle after it was taken, so that WREADY comes to no counter.
-//   Hold   `done_o`, until `req_i` goes.
-//
-// Answers go to the core, which is in reset from Drain on, and leaves it when none is owed. A frame that the MAC is in the middle
-// of when the reset ends is dropped to its end.
-//
-// AXI: at most 2^OWED_W - 1 read beats and BURSTS write bursts without answer; W data never before their AW is shown. The core
-// takes every R and B at once, so a register on each costs a cycle and no handshake.
+// Handshake: Outside Run, offered valids are held until taken, and nothing new is offered. R and B are always taken. `done_o` is high in Hold. A
+//            register on R and B costs one cycle, W, AW, AR pass through.
+// Pipeline:    Run ─ soft_i, req_i ─► Stop ─ nothing is offered ─► Drain ─ nothing is owed ─► Hold ─ !req_i ─► Run
+//            state | meaning
+//            Run   | the core's signals pass
+//            Stop  | offers are held until taken, a frame to the MAC continues to its end, nothing new is offered
+//            Drain | the core is in reset; answers outstanding are awaited and dropped
+//            Hold  | `done_o`, until `req_i` is low
+// Why:       What was announced on the buses is ended first, without the core where the core might never end it.
+//            Stop and Drain give the W beats that are owed without strobes, so nothing more is written. One in three cycles: a beat is counted a
+//            cycle after it was taken, so WREADY reaches no counter.
+//            Answers go to the core, which is in reset from Drain on and leaves it when none is outstanding. A frame that the MAC is in the middle of
+//            at the end of a reset is dropped to its end.
+//            AXI: at most 2^OWED_W - 1 read beats and BURSTS write bursts without answer; W data never before their AW is shown. The core takes every
+//            R and B at once, so their register needs no handshake.
 
 module reset_drain #(
   parameter int unsigned DATA_W = 512,
@@ -25,11 +27,11 @@ module reset_drain #(
   input  logic        soft_i,       // pulse
   input  logic        req_i,        // level, until done_o
   output logic        done_o,
-  output logic        active_o,     // a reset is under way
+  output logic        active_o,     // a reset is in progress
   output logic        core_rst_no,
   output logic [31:0] resets_o,     // since power-on
 
-  // The core's side of the handshakes; what goes with a valid goes past this module, but for W and the answers.
+  // The core's side of the handshakes. Payloads bypass this module, but for W and the answers.
   input  logic                core_awvalid_i,
   output logic                core_awready_o,
   input  logic [  DATA_W-1:0] core_wdata_i,
@@ -123,7 +125,7 @@ module reset_drain #(
     end
   end
 
-  // ---------------------------------------------------------------- offers: what was shown stands until it is taken
+  // ---------------------------------------------------------------- offers, held until taken
   logic aw_open_q, w_open_q, ar_open_q, msix_open_q, tx_open_q;
   logic pass_aw, pass_w, pass_ar, pass_msix, pass_tx, fill_q;  // fill_q: a beat without strobes is offered
 

@@ -1,11 +1,13 @@
-// What the card writes, judged at its AXI port, for simulation: every byte with a strobe is either the next one of a placement
-// that the walk granted, or lies in one of the card's rings as they are set up. So it covers what lies between the walk's exit
-// (place_watch) and the bus: rx_output, dma_write, reset_drain.
+// What the card writes, checked at its AXI port in simulation. Every byte with a strobe is the next one of a granted placement, or lies in one of the
+// card's rings.
 //
-// Placements are written whole, without a gap and in the order in which they were granted. The rings are those of the
-// registers, or while writes are under way those of before. It knows a burst's address from AW alone and counts beats itself.
-// The bus lives on through a reset (rst_ni); what the walk granted does not (core_rst_ni): from there on no strobe is expected
-// until the core writes again.
+// Handshake: Observes only.
+// Pipeline:  copies of grants, addresses and rings; each beat is compared in its cycle.
+// Why:       It covers what lies between the walk's exit (place_watch) and the bus: rx_output, dma_write, reset_drain.
+//            Placements are written whole, without a gap, in the order in which they were granted. The rings are those of the registers, or while
+//            writes are in flight those of before.
+//            A burst's address is taken from AW alone, and beats are counted here.
+//            The bus lives on through a reset (rst_ni), the grants do not (core_rst_ni): then no strobe is expected until the core writes again.
 
 module write_watch #(
   parameter int unsigned DATA_W = 512,

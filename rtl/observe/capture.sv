@@ -1,4 +1,10 @@
-// The capture ring: copies of the frames that come in and go out, in host memory. Both directions are only listened to.
+// The capture ring (docs/card.md "Capture ring"): copies of the frames received and sent, in host memory.
+//
+// Handshake: Observes both directions; to dma_write a command, then its beats.
+// Pipeline:  stage          | what happens
+//            capture_buffer | a buffer of frames for each direction
+//            capture_writer | the older frame to host memory: bytes, then header
+// Why:       Neither direction is ever stalled; a frame without room is left out and counted.
 
 module capture
   import weft_card_pkg::*;
@@ -34,7 +40,7 @@ module capture
 
   output logic [31:0] tail_o,
   output logic        busy_o,   // a frame is being written
-  output logic [ 1:0] taken_o,  // pulses: a frame on its way to host memory, a frame left out
+  output logic [ 1:0] taken_o,  // pulses: a frame begins to be written, a frame was left out
   output logic [ 1:0] lost_o,
   output logic        idle_o
 );

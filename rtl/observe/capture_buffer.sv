@@ -1,11 +1,15 @@
-// Copies of the frames of one direction, on their way to the capture ring: a ring of beats, and a queue of the frames in it.
+// Copies of the frames of one direction, in wait of the capture ring: a ring of beats, and a queue of the frames in it.
 //
-// It only listens: a beat each cycle, never any back-pressure. Of each frame the first `snap_i` bytes are kept. A frame
-// becomes visible with its last beat; one that finds the ring or the queue full is left out as a whole and counted. Full is looked
-// at a cycle late, with one beat to spare, so that a frame right behind one that was left out may be left out and counted, too.
-// Whether a frame is captured at all is decided at its first beat. The input is registered first, so that the paths listened to are
-// not loaded.
-// Read data come a cycle after `rd_valid_i`; space is given back in the order of the frames, up to `free_stop_i`.
+// Handshake: Observes one beat a cycle, without backpressure. Frames are ready/valid. Read data come a cycle after `rd_valid_i`; space is freed in
+//            the order of the frames, up to `free_stop_i`.
+// Pipeline:  stage     | registers                | what happens                                             | hazards
+//            beat      | data_q, count_q, clock_q | the beat is registered                                   | the first beat decides whether the
+//                      |                          |                                                          | frame is captured
+//            memory    | wr_q, left_q, seen_q     | the first `snap_i` bytes are stored                      | full_q: a cycle late, with one beat to
+//                      |                          |                                                          | spare
+//            last beat | u_frames                 | the frame becomes visible, or is rolled back and counted | ring or queue was full
+// Why:       As full is a cycle late, a frame right behind one that was left out may be left out and counted, too.
+//            The input is registered, so that the paths observed are not loaded.
 
 module capture_buffer
   import weft_int_pkg::*;
@@ -37,7 +41,7 @@ module capture_buffer
   input  logic           [      15:0] free_stop_i,
 
   output logic lost_o,  // pulse: a frame was left out
-  output logic idle_o   // no beat on its way into the memory
+  output logic idle_o   // no beat is in flight to the memory
 );
 
   localparam int unsigned LANES = DATA_W / 8;
@@ -56,8 +60,8 @@ module capture_buffer
 
   assign taking = inside_q ? taking_q : enable_i;
 
-  // Bytes of the beat: all of them, or in the last beat as many as the edge in keep says. (For a simulator, which
-  // would else look for the edge in every cycle, the cheap case comes first.)
+  // Bytes of the beat: all, or in the last beat the highest set bit of keep. The cheap case comes first for a simulator, which would else search keep
+  // in every cycle.
   always_comb begin
     count = COUNT_W'(LANES);
     if (beat_valid_i && beat_last_i) begin
@@ -97,9 +101,9 @@ module capture_buffer
   logic [POS_W-1:0] wr_q, start_q, free_q, wr_next;
   logic gone_q, gone;  // a beat of this frame found no room
   logic [15:0] seen_q, seen, length;  // bytes before this beat; with it
-  logic [15:0] left_q, left;  // of those that are wanted, this beat and all behind it
+  logic [15:0] left_q, left;  // bytes to be kept, from this beat on
   logic [16:0] sum;
-  logic more, more_q, full_q;  // the next beat of this frame is wanted; there may be no room
+  logic more, more_q, full_q;  // more: the next beat of this frame is kept; full_q: there may be no room
   logic wanted, write, queue_ready, keep;
   logic           [31:0] lost_q;
   capture_frame_t        frame;
@@ -135,7 +139,7 @@ module capture_buffer
       lost_q  <= '0;
       full_q  <= 1'b0;
     end else begin
-      // Of the positions of this cycle, for the next one, which may have one beat more.
+      // From the positions of this cycle, for the next one, which may have one beat more.
       full_q <= POS_W'(wr_q - free_q) >= POS_W'(DEPTH - 1);
       if (free_valid_i) free_q <= free_stop_i[POS_W-1:0];
       if (valid_q) wr_q <= last_q && !keep ? start_q : wr_next;

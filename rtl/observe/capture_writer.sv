@@ -1,15 +1,20 @@
-// Writes captured frames to the capture ring in host memory, one slot each: the bytes from byte 64 of the slot on, then,
-// as a write of its own behind them, the header at byte 0. A header with the right phase therefore stands for bytes that are there.
+// Writes captured frames to the capture ring in host memory, one slot each: bytes from byte 64 of the slot on, then the header at byte 0.
 //
-//   frame, the older one of both directions ─► commands: pieces, header ─► register slice ─► dma_write (lowest priority)
-//                                          └─► beats: memory, header ─► queue ───────────►
-//
-// Which frame is older is known two cycles after it came. The room in the ring and the next slot's address are worked out
-// ahead, in five cycles behind what they depend on: a frame takes longer, and after a reset of the ring none begins for as long.
-//
-// Bytes go in pieces that end at multiples of PIECE bytes, so that a write of somebody else never waits for more than two of them.
-// Without room in the host's ring a frame waits in its buffer, which may then overflow; with capture off what waits is
-// thrown away. What was begun is finished.
+// Handshake: Frames are ready/valid. To dma_write commands and beats, each held until taken, at the lowest priority. Buffer reads have a latency of
+//            one cycle.
+// Pipeline:  frame, the older one of both directions ─► commands: pieces, header ─► register slice ─► dma_write
+//                                                   └─► beats: memory, header ─► queue ───────────►
+//            state  | registers                 | what happens                       | left when
+//            Idle   | valid_q, below_q, equal_q | frames are compared by their times | a frame is there
+//            Choose | side_q                    | the older one is selected          | always
+//            Wait   |                           | waits for room in the host's ring  | room: Send; capture off: the frame is dropped
+//            Send   | cmd_*, feed_*             | commands and beats, in parallel    | both are done
+//            Ring: inside_q, room_q and slot_next_q follow the ring's state by AHEAD cycles (settling_q behind a reset of the ring).
+// Why:       The header is a write of its own behind the bytes, so a header with the right phase is behind all its bytes.
+//            Pieces end at multiples of PIECE bytes, so another client's write waits for two of them at most.
+//            Without room in the host's ring a frame waits in its buffer, which may then overflow. With capture off, waiting frames are dropped; a
+//            frame begun is finished.
+//            A frame takes longer than the AHEAD cycles, and behind a reset of the ring none begins for as long.
 
 module capture_writer
   import weft_card_pkg::*;
@@ -47,8 +52,8 @@ module capture_writer
   input  logic               written_i,    // pulse: the response of the oldest command has come
 
   output logic [31:0] tail_o,   // frames written
-  output logic [ 1:0] taken_o,  // pulses: a frame is on its way to host memory
-  output logic        idle_o    // nothing on its way, nothing that could be
+  output logic [ 1:0] taken_o,  // pulses: a frame begins to be written
+  output logic        idle_o    // nothing in flight, and nothing that could begin
 );
 
   localparam int unsigned LANES = DATA_W / 8;
@@ -65,15 +70,15 @@ module capture_writer
     Send
   } state_e;
 
-  localparam int unsigned AHEAD = 5;  // cycles from the ring's state to what is known of it
+  localparam int unsigned AHEAD = 5;  // cycles from the ring's state to room and address
 
   state_e               state_q;
   capture_frame_t [1:0] waiting;
   capture_frame_t frame_q, chosen;
   logic side_q, on, start, discard, finished;
   logic [      1:0] valid_q;  // frames that were compared
-  logic [      3:0] below_q;  // by 16 bits of the clock: transmit's frame is older
-  logic [      3:1] equal_q;  // as old
+  logic [      3:0] below_q;  // transmit's frame is older, by 16 bits of the clock
+  logic [      3:1] equal_q;  // as old, likewise
   logic             older;
   logic [AHEAD-1:0] settling_q;  // after a reset of the ring
   logic [31:0] taken_q, inside_q;
@@ -81,7 +86,7 @@ module capture_writer
   logic [29:0] slot_offset_q;  // at most 2^16 slots of 2^14 bytes
   logic [32:0] slot_low_q;
   logic [63:0] slot_next_q, slot_q;
-  logic [63:16] up_next_q, up_q;  // of the slot's address, one more: a carry of the lower half chooses
+  logic [63:16] up_next_q, up_q;  // upper slot address plus one, selected by the carry of the lower half
   logic [15:0] limit_q, captured, captured_q;
   logic phase_q;
 

@@ -1,12 +1,12 @@
-// MAC loopback: what the card would transmit goes into its own receive path, and the wire is not touched.
+// MAC loopback (docs/card.md "MAC loopback"): transmitted frames go into the card's own receive path, and not to the MAC.
 //
-//   transmit ─►┬───────────► MAC          `enable_i` = 0: straight through, both ways
-//              └─► loop ─┐
-//   receive ◄────────────┴◄─ MAC          `enable_i` = 1: the MAC is offered nothing, and its frames are ignored
-//
-// Combinational in both directions, no cycle and no register of data. The switch lies between frames: a frame that the
-// MAC was offered is finished first, a frame from the MAC that receive has begun is finished first, and one that was
-// begun while the loop was closed is ignored to its end. Meanwhile transmit waits; receive is always ready.
+// Handshake: Transmit is ready/valid, stalled while the switch is between frames; receive is always ready.
+// Pipeline:  none, combinational in both directions.
+//            transmit ─►┬───────────► MAC          `enable_i` = 0: straight through, both ways
+//                       └─► loop ─┐
+//            receive ◄────────────┴◄─ MAC          `enable_i` = 1: nothing is offered to the MAC, and its frames are ignored
+// Why:       The switch takes effect between frames. A frame offered to the MAC, and one that receive has begun, is finished first. A frame of the
+//            MAC that began while the loop was closed is ignored to its end.
 
 module mac_loopback #(
   parameter int unsigned DATA_W = 512
@@ -44,10 +44,10 @@ module mac_loopback #(
 
   output logic looped_o,   // transmit goes to receive
   output logic ignored_o,  // pulse: a frame from the MAC was ignored
-  output logic idle_o      // no switch under way, no frame half through
+  output logic idle_o      // no switch pending, no frame half through
 );
 
-  // Where transmit goes. `Between`: nowhere, until the other direction is between two frames as well.
+  // Where transmit goes. Wire: to the MAC. Between: stalled, until the other direction is between two frames as well. Loop: to receive.
   typedef enum logic [1:0] {
     Wire,
     Between,
@@ -55,8 +55,8 @@ module mac_loopback #(
   } to_e;
 
   to_e to_q, to_d;
-  logic tx_inside_q, tx_clear;  // transmit is inside a frame; no beat of a frame is under way or offered
-  logic rx_inside_q, rx_taking_q;  // the MAC is inside a frame; receive gets it
+  logic tx_inside_q, tx_clear;  // tx_inside_q: transmit is inside a frame; tx_clear: no beat of a frame is in flight or offered
+  logic rx_inside_q, rx_taking_q;  // rx_inside_q: the MAC is inside a frame; rx_taking_q: receive takes it
   logic rx_open, rx_taking, rx_clear;
 
   assign tx_clear  = tx_tvalid_i ? tx_tready_o && tx_tlast_i : !tx_inside_q;

@@ -1,8 +1,9 @@
-// What watches the card: counters, the trace ring and the capture ring, with their registers. Nothing in the data path waits
-// for anything here, but for up to two short writes of the capture (see dma_write).
+// Counters, trace ring and capture ring, with their registers.
 //
-// With OBSERVE = 0 there are only the counters: for a part that has no room for more. The registers of trace and capture are then 0
-// and stay so, TRACE_SIZE too, by which a driver knows; the clock's are there.
+// Handshake: Observes only. Nothing in the data path waits for it, but for up to two short writes of the capture (dma_write).
+// Pipeline:  a register on the counters' increments and on the captured beats; further see the submodules.
+// Why:       With OBSERVE = 0 there are only the counters: for a part without room for more. The registers of trace and capture then read 0,
+//            TRACE_SIZE too, by which a driver knows; the clock's are there.
 
 module observe
   import weft_card_pkg::*;
@@ -39,7 +40,7 @@ module observe
   input  reg_bus_t        bus_i,
   output logic     [31:0] bus_value_o,
 
-  // Capture: beats as they pass (0 receive, 1 transmit); the way to dma_write.
+  // Capture: beats as they pass (0 receive, 1 transmit); port to dma_write.
   input  logic [        1:0]               beat_valid_i,
   input  logic [        1:0]               beat_last_i,
   input  logic                             beat_bad_i,    // receive
@@ -78,7 +79,7 @@ module observe
 
   assign counter_value_o = 32'(counter_index_i) == CNT_RESETS ? resets_i : counter_value;
 
-  // Of the receive stalls, those that only the host side can see are counted here.
+  // Of the receive stalls, those visible on the host side only are counted here.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       host_inc_q   <= '0;
@@ -152,7 +153,7 @@ module observe
       .dma_error_o(dma_error)
     );
 
-    // The event of a frame that left is a cycle behind its last beat.
+    // The event of a frame sent is a cycle behind its last beat.
     logic looped_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) looped_q <= 1'b0;
@@ -184,7 +185,7 @@ module observe
     );
 
     // -------------------------------------------------------------- capture
-    // A register for the beats: what says that one passes may come from a pin.
+    // A register for the beats: their valid may come from a pin.
     logic [1:0] passed_q, passed_last_q;
     logic passed_bad_q, capture_idle;
     logic [1:0][  DATA_W-1:0] passed_data_q;

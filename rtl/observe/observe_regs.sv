@@ -1,5 +1,10 @@
-// Registers of what watches the card: clock, trace ring, capture ring. card_regs has the bus; a value is there two cycles after
-// `bus_i.read`, and 0 for what is no register of these.
+// Registers of clock, trace ring and capture ring.
+//
+// Handshake: Accesses are pulses from card_regs, which has the bus. A value is there two cycles after `bus_i.read`; 0 for other addresses.
+// Pipeline:  cycle | registers        | what happens
+//            0     | trace_ring       | the trace entry is read
+//            1     | offset_q, read_q | the register is selected
+//            2     | value_o          | the value
 
 module observe_regs
   import weft_card_pkg::*;
@@ -78,7 +83,7 @@ module observe_regs
     end
   end
 
-  // A cycle late: in that one the ring is being reset.
+  // A cycle late: in that cycle the ring is being reset.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) ring_ok_q <= 1'b0;
     else ring_ok_q <= slot_log2_q inside {[8'd7 : 8'd14]} && count_log2_q inside {[8'd1 : 8'd16]};

@@ -1,5 +1,7 @@
-// Events of the trace ring that are made of what the host side does: register writes, doorbells, table accesses, errors.
-// Combinational but for the DMA errors.
+// Events of the trace ring from the host side: register writes, doorbells, table accesses, errors.
+//
+// Handshake: Pulses.
+// Pipeline:  combinational; DMA errors one register.
 
 module trace_events
   import weft_card_pkg::*;
@@ -14,7 +16,7 @@ module trace_events
   output trace_event_t dma_error_o
 );
 
-  // A table access is told when it is done, and TRACE_CTRL not at all.
+  // A table access makes its event when it is done; TRACE_CTRL makes none.
   logic told;
   assign told = bus_i.write && bus_i.offset != REG_TABLE_CMD && bus_i.offset[15:6] != REG_TABLE_DATA[15:6] && bus_i.offset != REG_TRACE_CTRL;
 

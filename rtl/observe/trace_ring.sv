@@ -1,19 +1,23 @@
-// The trace ring: the card's own events with the time of each, in a memory that the host reads through registers. It
-// works when DMA does not.
+// The trace ring (docs/card.md "Trace ring"): the card's events with their times, in a memory that the host reads through registers.
 //
-//   events ─► register ─► a small queue for each source ─► one at a time, in turn ─► its age ─► its time ─► ring
-//                                    rounds of those that wait ─┘
-//
-// Every source may have an event in each cycle and never waits: one that finds its queue full is lost and counted, and
-// when all queues are empty again an event LOST says so. The time is that of the event, not of its way into the ring: it
-// travels as the low bits of the clock, since no event waits as long as these take to come around. So
-// entries of different sources may stand in the ring in another order than they happened in; of one source they do not.
-// An event counts as recorded when its turn has come, three cycles before it is in the memory, so that who reads the count right behind a
-// register write finds that write's event counted. A read of the entry itself comes later than that.
-// `freeze_i` stops taking new ones. Read data come a cycle after `rd_valid_i`.
-//
-// Entries and their count outlive a reset of the card: whoever comes next sees what was done before. What is in the queues is lost by it, and what has
-// its number goes on into the memory.
+// Handshake: Every source may have an event in each cycle, and is never stalled: an event that finds its queue full is lost and counted. Read data
+//            come a cycle after `rd_valid_i`. `freeze_i` stops taking events.
+// Pipeline:  events ─► register ─► a small queue for each source ─► one at a time, in turn ─► its age ─► its time ─► ring
+//            stage | registers               | what happens                                                           | hazards
+//            event | entry_q, wanted_q       | the event, with the clock's low bits
+//            queue | u_queue                 | QUEUE events of each source                                            | full: lost
+//            turn  | turn_q, turns_q, head_q | in rounds: a source that waits at a round's begin is served once in it | head_q counts here
+//            age   | chosen_q, age_q         | the event's age
+//            time  | entry_q                 | its time
+//            write | u_ring                  | written                                                                | three cycles behind head_q
+// Why:       It works when DMA does not.
+//            When all queues are empty after a loss, an event LOST is recorded.
+//            The time is that of the event: it carries the low bits of the clock, since no event waits until these wrap. So entries of different
+//            sources may be out of order in the ring; those of one source are not.
+//            An event counts as recorded at its turn, three cycles before it is in memory. So a read of the count right behind a register write
+//            includes that write's event. A read of the entry itself comes later.
+//            Entries and their count outlive a reset of the card: who comes next sees what was done before. Events in the queues are lost by it; one
+//            with its number continues into the memory.
 
 module trace_ring
   import weft_card_pkg::*;
@@ -37,12 +41,12 @@ module trace_ring
   input  logic         [9:0] rd_entry_i,
   output trace_entry_t       rd_data_o,
 
-  output logic [31:0] head_o,  // events recorded, those on their way included
+  output logic [31:0] head_o,  // events recorded, with those in flight
   output logic [31:0] lost_o,
   output logic        idle_o
 );
 
-  localparam int unsigned AGE_W = 16;  // of the clock, beside an event in its queue
+  localparam int unsigned AGE_W = 16;  // low bits of the clock, beside an event in its queue
   localparam int unsigned LOST_W = $clog2(SOURCES + 1);
 
   typedef struct packed {
@@ -57,7 +61,7 @@ module trace_ring
   // ---------------------------------------------------------------- a queue for each source
   queued_t [SOURCES-1:0] head;
   logic [SOURCES-1:0] wanted, wanted_q, ready, waiting, more, turn_q, take, lost;
-  // more: than one waits; turn_q: sources to be served in this round; take: the present one
+  // more: than one event waits; turn_q: sources to be served in this round; take: the present one
 
   for (genvar s = 0; s < int'(SOURCES); s++) begin : gen_source
     trace_event_t                       now;
@@ -90,15 +94,15 @@ module trace_ring
   end
 
   // ---------------------------------------------------------------- one at a time
-  logic [SOURCES-1:0] asks, left;  // who waits; sources of this round without the present one
-  logic [LOST_W-1:0] turns_q;  // of this round, the present one included
-  logic last, now_one;  // one goes on its way
-  logic tell_lost, owed_q;  // a loss that was not told
+  logic [SOURCES-1:0] asks, left;  // asks: sources with events; left: sources of this round without the present one
+  logic [LOST_W-1:0] turns_q;  // sources of this round, with the present one
+  logic last, now_one;  // now_one: an event is taken
+  logic tell_lost, owed_q;  // a loss without its event yet
   logic [LOST_W-1:0] lost_now_q;
   logic [31:0] lost_q, head_q;
   queued_t chosen, chosen_q;
 
-  // In rounds: who waits when a round begins is served once in it. The last one of a round, which goes as the next round is made up, is
+  // In rounds: a source that waits at a round's begin is served once in it. The last one of a round, which is served as the next round is made up, is
   // in that one only if it has more.
   assign asks      = waiting & (~turn_q | more);
   assign take      = turn_q & (~turn_q + 1'b1);
@@ -106,7 +110,7 @@ module trace_ring
   assign last      = turns_q <= LOST_W'(1);
   assign now_one   = turns_q != '0 || tell_lost;
 
-  // What was lost is told once nothing waits and all of it is counted.
+  // The event LOST is recorded once no queue has an event and all losses are counted.
   assign tell_lost = waiting == '0 && owed_q && lost_now_q == '0 && !freeze_i;
 
   always_comb begin

@@ -1,15 +1,13 @@
 // First-word fall-through FIFO, one clock, any depth from 2, exactly DEPTH words of room.
 //
-// Ready/valid at both ends, each from a register. Up to LUT_RAM_DEPTH words lie in LUT RAM and can be read one cycle after
-// the write. Deeper ones lie in block RAM, whose output register is the head of the queue, and can be read two cycles after the
-// write. Both take and give a word each cycle. With HEAD the oldest word of a LUT RAM's queue is in a register, at the same times: for
-// who looks at it deeply.
-//
-// A block RAM writes in each cycle. With STEADY it reads in each cycle too, so that no enable of it waits for `rd_ready_i`, which may be
-// late: a word that is not taken at once is kept in a register, and the memory goes on with the one behind it.
-//
-//   wr ──► [memory] ─┬──────────► rd
-//                    └─► [kept] ─┘
+// Handshake: ready/valid at both ends, each from a register; one word a cycle. Latency is one cycle from LUT RAM (up to LUT_RAM_DEPTH words), two
+//            from block RAM.
+// Pipeline:  wr ──► [memory] ─┬──────────► rd
+//                             └─► [kept] ─┘
+//            memory    | output                          | option
+//            LUT RAM   | read combinationally            | HEAD: the oldest word is in a register, for a user with much logic behind it; same latency
+//            block RAM | its output register is the head | STEADY: it reads in each cycle; a word not taken at once is kept in a register
+// Why:       With STEADY no enable of the block RAM depends on `rd_ready_i`, which may be late. A block RAM writes in each cycle in any case.
 
 module fifo_sync #(
   parameter  int unsigned WIDTH         = 32,
@@ -40,7 +38,7 @@ module fifo_sync #(
   logic [COUNT_W-1:0] count_q;
   logic               full_q;
   logic push, pop, store, fetch;  // store, fetch: of the memory
-  logic [COUNT_W-1:0] more, less;  // words, when one comes and when one goes: which of them, if any, is known late
+  logic [COUNT_W-1:0] more, less;  // count with one more and one less; which of them applies is late
 
   assign push       = wr_valid_i && wr_ready_o;
   assign pop        = rd_valid_o && rd_ready_i;
@@ -66,11 +64,11 @@ module fifo_sync #(
   end
 
   if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram
-    logic [WIDTH-1:0] mem                                    [DEPTH];
+    logic [WIDTH-1:0] mem                                   [DEPTH];
     logic             any_q;  // count_q != 0
-    logic             past;  // the word goes past the memory
+    logic             past;  // the word bypasses the memory
 
-    // `wr_valid_i`, which may be late, makes it count.
+    // `wr_valid_i`, which may be late, makes the word valid.
     always_ff @(posedge clk_i) begin
       if (wr_ready_o) mem[wr_ptr_q] <= wr_data_i;
     end
@@ -135,7 +133,7 @@ module fifo_sync #(
       .UNSEEN(1'b1)
     ) u_ram (
       .clk_i,
-      .we_i   (1'b1),             // `push` makes it count; where the queue is full this is the place of the word at the head
+      .we_i   (1'b1),             // `push` makes the word valid; in a full queue this is the place of the head's word
       .waddr_i(wr_ptr_q),
       .wdata_i(wr_data_i),
       .re_i   (STEADY || fetch),

@@ -1,9 +1,10 @@
 // One write port, one read port, one clock: an inferred block RAM.
 //
-// Read data come one cycle after `re_i` and stay until the next `re_i`. A read of the address that is
-// written in the same cycle gives the old or the new word: users forward. No reset of the contents.
-// Where the block RAM promises nothing for such a read (ECP5) that costs a comparison before the memory and a
-// multiplexer behind it. With UNSEEN the user never looks at such a word, and both are left out; in simulation it is wrong then.
+// Handshake: No valid. Read data come one cycle after `re_i` and are held until the next `re_i`. Contents have no reset.
+// Pipeline:  one register, the RAM's output.
+// Why:       A read of the address written in the same cycle gives the old or the new word: users forward. If the block RAM guarantees nothing for
+//            such a read (ECP5), that costs a comparison and a multiplexer. With UNSEEN the user never uses such a word, and both are left out; in
+//            simulation the word is then wrong.
 
 module ram_1r1w #(
   parameter  int unsigned WIDTH  = 32,

@@ -1,9 +1,11 @@
-// Concatenates pieces of 1 to DATA_W/8 bytes into full beats, up to the piece that has `last`.
+// Concatenates pieces of 1 to DATA_W/8 bytes into full beats, up to the piece with `last`.
 //
-//   pieces ─► rotate to the fill level ─► merge with what is left ─► beats
-//
-// Ready/valid at both ends. Latency two cycles; one piece per cycle, and one cycle more for a packet whose last
-// piece spills into another beat. A piece never has zero bytes. Bytes behind `out_count_o` are not defined.
+// Handshake: ready/valid at both ends, output held until taken. Latency two cycles. One piece a cycle, and one cycle more for a packet whose last
+//            piece spills into another beat.
+// Pipeline:  stage  | registers        | what happens                           | hazards
+//            rotate | r_data_q, fill_q | the piece is rotated to the fill level
+//            merge  | o_data_q, rest_q | it is merged with the bytes left       | flush_q: a spill takes a cycle, and stalls rotate
+// Why:       A piece never has zero bytes. Bytes behind `out_count_o` are undefined.
 
 module byte_packer #(
   parameter  int unsigned DATA_W  = 512,

@@ -1,7 +1,8 @@
-// Words of a memory asked for before they are wanted, at a word a cycle, and kept until they are taken.
+// Requests words of a memory before they are used, one a cycle, and keeps them until taken.
 //
-// The user asks while there is `room_o`; a word whose request is granted comes in the cycle behind `grant_i`. One cycle later it can be
-// taken: `valid_o` and `room_o` come from registers. DEPTH words cover the way from a request to here.
+// Handshake: The user requests while `room_o`; a granted word arrives in the cycle behind `grant_i`, and can be taken one cycle later. `valid_o` and
+//            `room_o` are registers.
+// Pipeline:  a ring of DEPTH words, which cover the latency from a request to here.
 
 module read_ahead #(
   parameter  int unsigned WIDTH = 32,
@@ -10,22 +11,22 @@ module read_ahead #(
 ) (
   input logic clk_i,
   input logic rst_ni,
-  input logic clear_i, // forgets what is inside or on its way, and what is granted in this cycle
+  input logic clear_i, // drops words inside, in flight, and granted in this cycle
 
-  output logic             room_o,   // one more may be asked for
+  output logic             room_o,   // one more may be requested
   input  logic             grant_i,
   input  logic [WIDTH-1:0] data_i,   // in the cycle behind grant_i
 
   output logic             valid_o,
   input  logic             take_i,   // only with valid_o
   output logic [WIDTH-1:0] data_o,
-  output logic             idle_o    // nothing is inside or on its way
+  output logic             idle_o    // nothing is inside or in flight
 );
 
   logic [WIDTH-1:0] buffer[DEPTH];
   logic [PTR_W-1:0] wr_q, rd_q;
-  logic [PTR_W-1:0] asked_q;  // words inside or on their way
-  logic pending_q, some_q;  // one comes in this cycle; there is one inside
+  logic [PTR_W-1:0] asked_q;  // words inside or in flight
+  logic pending_q, some_q;  // pending_q: a word arrives in this cycle; some_q: one is inside
 
   assign room_o  = asked_q != PTR_W'(DEPTH);
   assign valid_o = some_q;

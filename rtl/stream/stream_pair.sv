@@ -1,16 +1,16 @@
-// A register in a ready/valid stream, in both directions, as stream_slice is and with its timing: one cycle of latency, one item a cycle.
-// No enable of the data looks at `out_ready_i`: each of the two places loads while it is empty. So the output is behind a multiplexer. For
-// where the ready is late and the word wide.
+// A register in a ready/valid stream, in both directions, for wide words with a late ready.
 //
-//   in ─┬─► [place 0] ─┐
-//       └─► [place 1] ─┴─► out
+// Handshake: ready/valid, both from registers. Latency one cycle, one item a cycle, as stream_slice.
+// Pipeline:  in ─┬─► [place 0] ─┐
+//                └─► [place 1] ─┴─► out
+// Why:       Each place loads while it is empty, so no enable of the data depends on `out_ready_i`. The output is behind a multiplexer.
 
 module stream_pair #(
   parameter int unsigned WIDTH = 32
 ) (
   input logic clk_i,
   input logic rst_ni,
-  input logic clear_i, // forgets what is inside
+  input logic clear_i, // drops what is inside
 
   input  logic             in_valid_i,
   output logic             in_ready_o,
@@ -47,7 +47,7 @@ module stream_pair #(
     end
   end
 
-  // No reset, and without `in_valid_i` the words are nobody's.
+  // No reset; without `in_valid_i` the words are not valid.
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < 2; i++) begin
       if (!spare_q && !(out_valid_q && first_q == 1'(i))) data_q[i] <= in_data_i;

@@ -1,5 +1,6 @@
-// What every ready/valid stream of the card keeps: once valid, `valid_i` and the payload stay until `ready_i`, or until the
-// stream is cleared. For simulation and proofs. A word is copied only while it has to wait, so watching costs little.
+// The rule of every ready/valid stream: once valid, `valid_i` and the payload are held until `ready_i`, or until the stream is cleared.
+//
+// Why:       For simulation and proofs. A word is copied only while it is stalled, so the check costs little.
 
 module stream_rules #(
   parameter int unsigned WIDTH = 32

@@ -1,9 +1,9 @@
-// Ready of a stream from a register, and no latency: what comes while the output does not take it waits in here.
+// A skid buffer: ready of a stream from a register, without latency. A stalled word waits in here.
 //
-//   in ─┬──────────► out        `in_ready_o` does not look at the other end; valid and data go through
-//       └─► [spare] ─┘
-//
-// For where a beat may not become later. stream_slice cuts the other direction as well.
+// Handshake: ready/valid; `in_ready_o` is a register, valid and data pass through. No latency, one item a cycle.
+// Pipeline:  in ─┬──────────► out
+//                └─► [spare] ─┘
+// Why:       For a beat that may not become later. stream_slice cuts the other direction as well.
 
 module stream_skid #(
   parameter int unsigned WIDTH = 32
@@ -20,7 +20,7 @@ module stream_skid #(
   output logic [WIDTH-1:0] out_data_o
 );
 
-  logic spare_q, ready_q;  // ready_q: !spare_q, for who does not choose the data by it
+  logic spare_q, ready_q;  // ready_q: !spare_q in a register of its own, as spare_q selects the data
   logic [WIDTH-1:0] spare_data_q;
 
   assign in_ready_o  = ready_q;
@@ -37,7 +37,7 @@ module stream_skid #(
     end
   end
 
-  // No reset, and an enable that does not look at `in_valid_i`: without it the word is nobody's.
+  // No reset, and no enable by `in_valid_i`: without it the word is not valid.
   always_ff @(posedge clk_i) begin
     if (!spare_q) spare_data_q <= in_data_i;
   end

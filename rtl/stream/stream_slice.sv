@@ -1,8 +1,8 @@
-// A register in a ready/valid stream, in both directions: `in_ready_o` and `out_*` come from registers, so no path goes through.
+// A register slice in a ready/valid stream, in both directions.
 //
-//   in ─► [spare] ─► [out]         the spare takes what came while the output waited
-//
-// One cycle of latency, one item a cycle. `shown_o`: an item moves to the output in this cycle.
+// Handshake: ready/valid, `in_ready_o` and `out_*` from registers, so no path passes through. Latency one cycle, one item a cycle. `shown_o`: an item
+//            moves to the output in this cycle.
+// Pipeline:  in ─► [spare] ─► [out]         the spare takes an item that arrives while the output is stalled
 
 module stream_slice #(
   parameter int unsigned WIDTH = 32
@@ -41,7 +41,7 @@ module stream_slice #(
     end
   end
 
-  // No reset, and enables that do not look at `in_valid_i`: without it the words are nobody's.
+  // No reset, and no enables by `in_valid_i`: without it the words are not valid.
   always_ff @(posedge clk_i) begin
     if (free) out_data_q <= spare_q ? spare_data_q : in_data_i;
     if (!spare_q) spare_data_q <= in_data_i;

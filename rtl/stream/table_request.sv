@@ -1,8 +1,9 @@
-// What a table needs to know of an access to take it, in registers a cycle behind it: neither a comparison with the table's size nor
-// the request's way through the card lies before the enables and addresses of its memories.
+// What a table needs of an access to take it, in registers a cycle behind the request.
 //
-// A request stands from its first cycle on (`stream_rules`), so what is known of it holds until it is taken; the table takes it
-// (`take_i`, its ready) in its second cycle or later, with `seen_o`.
+// Handshake: A request is held from its first cycle on (`stream_rules`). The table takes it (`take_i`, its ready) with `seen_o`, in its second cycle
+//            or later.
+// Pipeline:  one register.
+// Why:       Neither the comparison with the table's size nor the request's way through the card is in the path to the memories.
 
 module table_request
   import weft_card_pkg::*;
@@ -15,12 +16,12 @@ module table_request
 
   input logic       req_valid_i,
   input table_req_t req_i,
-  input logic       refuse_i,     // the table has a reason of its own, besides an index behind its last row
+  input logic       refuse_i,     // a reason of the table's own, besides an index behind its last row
   input logic       take_i,
 
-  output logic               seen_o,    // a request stands, and what follows is of it
-  output logic               reads_o,   // it reads a row, or
-  output logic               writes_o,  // it writes one, or neither: it is refused
+  output logic               seen_o,    // a request is pending, and the outputs below are of it
+  output logic               reads_o,   // the request reads a row
+  output logic               writes_o,  // the request writes a row; neither: it is refused
   output logic [INDEX_W-1:0] row_o
 );
   logic good;

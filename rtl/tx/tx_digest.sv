@@ -1,9 +1,13 @@
-// CRC32C and TCP checksum sum of each packet that goes into the store, in order.
+// CRC32C and TCP checksum sum of each packet that enters the store, in order.
 //
-// Looks at the beats as they pass (`beat_i`), never holds them up: `ready_o` is low at the begin of a packet while RESULTS
-// packets' results are not taken, and low inside no packet. The sum is the plain sum of 16-bit words, the first byte of each in
-// bits 7:0, of the whole packet, whose CRC field is still zero. The CRC covers all but that field (RFC 5044 §4.4); packets without
-// `layout.crc` have none.
+// Handshake: Observes beats (`beat_i`). `ready_o` is low only at the begin of a packet, while the results of RESULTS packets are not taken. Results
+//            are ready/valid, in order.
+// Pipeline:  stage   | registers               | what happens
+//            b       | b_data_q                | bytes outside the packet are masked
+//            crc     | crc32c                  | CRC of all but the CRC field
+//            g, t, s | group_q, total_q, sum_q | sums of four words, of four groups, of all beats
+// Why:       The sum is the plain sum of 16-bit words, first byte in bits 7:0, of the whole packet, whose CRC field is still zero. The CRC covers all
+//            but that field (RFC 5044 §4.4); packets without `layout.crc` have none.
 
 module tx_digest
   import weft_tx_pkg::*;

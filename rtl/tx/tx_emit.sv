@@ -1,11 +1,13 @@
-// Puts headers and payload together into frames for the MAC.
+// Joins headers and payload into frames for the MAC.
 //
-//   header ─► two registers ───────┐
-//   payload beats ─► rotate by the header's length ─► merge ─► register slice ─► AXI-Stream
-//
-// A frame is begun when its header and the first beat of its payload are there; the store then has a beat each cycle, so a
-// frame once begun has no bubble. Headers have any even length up to HEADER_BYTES, or none. A replay's bytes go to receive, from lane 0 on, with
-// what receive has to know of it in the place of the headers.
+// Handshake: ready/valid; the output is a register slice, held until taken. A frame begins when its header and the first beat of its payload are
+//            there. The store then has a beat each cycle, so a frame once begun has no gap.
+// Pipeline:  stage  | registers      | what happens                                   | hazards
+//            header | next_q         | the next frame's header
+//            frame  | head_q, beat_q | the present frame, and what its next beat is
+//            merge  | carry_q, u_out | payload rotated by the header's length, merged | waits for the payload's first beat
+// Why:       Headers have any even length up to HEADER_BYTES, or none. A replay's bytes go to receive, from lane 0 on, with replay_t in place of the
+//            headers.
 
 module tx_emit
   import weft_int_pkg::replay_t;
@@ -37,8 +39,8 @@ module tx_emit
   output logic        sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
   output logic [15:0] sent_bytes_o,
   output logic        sent_fpdu_o,
-  output logic        sent_segment_o,  // its headers are ours; then
-  output logic [31:0] sent_seq_o,      // its sequence number
+  output logic        sent_segment_o,  // the card made its headers
+  output logic [31:0] sent_seq_o,      // its sequence number then
   output logic        stall_o
 );
 
@@ -67,16 +69,16 @@ module tx_emit
     end
   end
 
-  // ---------------------------------------------------------------- the frame under way, and what its next beat is
+  // ---------------------------------------------------------------- the present frame, and what its next beat is
   logic head_valid_q, head_take;
   out_header_t head_q;
-  logic [14:0] bytes_q, left_q;  // of the frame; from the next beat on
+  logic [14:0] bytes_q, left_q;  // of the frame; of the frame from the next beat on
   logic [14:0] payload_left_q;
-  logic [2:0] beat_q, beat_d;  // stops at the first beat behind the header
+  logic [2:0] beat_q, beat_d;  // saturates at the first beat behind the header
   logic [2:0] header_beats, next_header_beats;  // full ones
   logic [LANE_W-1:0] rest;  // header bytes behind these
   logic [BYTES-1:0] in_rest_q, keep_q;
-  logic in_header_q, edge_q;  // all of it is header; the header's last bytes are in it
+  logic in_header_q, edge_q;  // in_header_q: the beat is all header; edge_q: it has the header's last bytes
   logic last_q, use_payload_q, need_payload_q;
   logic [PADDED_W-1:0] padded;
   logic [DATA_W-1:0] header_beat, rotated, merged, carry_q, carry;
@@ -111,7 +113,7 @@ module tx_emit
       edge_q         <= next_header_beats == 3'd0;
       payload_left_q <= 15'(next_q.payload_bytes);
       use_payload_q  <= next_header_beats == 3'd0 && next_q.payload_bytes != '0;
-      // Before the begin, the payload's first beat must be there even if the headers fill the first beat.
+      // The payload's first beat has to be there even if the headers fill the first beat.
       need_payload_q <= next_q.payload_bytes != '0;
       for (int unsigned b = 0; b < BYTES; b++) begin
         in_rest_q[b] <= LANE_W'(b) < next_q.header_bytes[LANE_W-1:0];

@@ -1,9 +1,10 @@
-// FLOW_TX: addresses and options for the frames of a flow, one row per flow.
+// FLOW_TX: addresses and options for the frames of a flow, one row for each flow.
 //
-// The rows are cleared after reset, one per cycle, so that a row never written is not valid; nothing is accepted
-// before. A table request stands from its first cycle on, is taken in the one behind, when it has been looked at, and
-// answered in the next. A lookup is accepted unless the host reads in the same cycle; its row is at the output in the
-// next cycle, all zero (not valid) if there is no such flow.
+// Handshake: A lookup is taken unless the host reads in the same cycle; its row is at the output in the next cycle, zero if there is no such flow. A
+//            table request is held, taken in its second cycle, and answered in the next. After reset rows are cleared, one a cycle, and nothing is
+//            accepted before.
+// Pipeline:  one register, the RAM's output.
+// Why:       A row never written is zero, so not valid.
 
 module tx_flow_table
   import weft_card_pkg::*;

@@ -1,11 +1,17 @@
-// Makes frames of the pieces of their TCP payloads and of what their headers say, and sends them.
+// Makes frames of the pieces of their TCP payloads and of their headers' fields, and sends them.
 //
-//   pieces ─► byte_packer ─► markers ─┬─► store ──────────────────────────────────┐
-//   layout ───────────────────────────┘└► CRC, sum ─► tcp ─► headers, commands ─► emit ─► MAC
-//   what the headers say, when the payload is all read ──┘
-//
-// `layout_*` has an item for each frame with a payload, `frame_*` one for each frame, after its last piece at the earliest. Their
-// ready is told early: three more may come when it is low. Ready/valid at the pieces; a frame waits in the store until its checksum is known, then goes out without a bubble.
+// Handshake: ready/valid at the pieces and at the MAC. `layout_*` has an item for each frame with payload. `frame_*` has one for each frame, after
+//            its last piece at the earliest. Ready of both is early: three more may come while it is low.
+// Pipeline:  pieces ─► byte_packer ─► markers ─┬─► store ──────────────────────────────────┐
+//            layout ───────────────────────────┘└► CRC, sum ─► tcp ─► headers, commands ─► emit ─► MAC
+//            headers' fields, when the payload is all read ──┘
+//            stage                 | what happens                                | hazards
+//            byte_packer, u_filled | pieces to full beats
+//            tx_markers            | markers are inserted, four cycles
+//            tx_store, tx_digest   | payload is stored; CRC and sum of it        | both ready, else neither takes the beat
+//            tx_tcp                | headers with checksums, five cycles a frame | waits for sum and CRC
+//            tx_emit               | headers and payload are joined              | a frame has no gap once begun
+// Why:       A frame waits in the store until its checksum is known, then goes out without a gap.
 
 module tx_framer
   import weft_int_pkg::replay_t;
@@ -50,7 +56,7 @@ module tx_framer
 );
 
   localparam int unsigned FRAMES = 16;  // frames between the gather and their headers
-  localparam int unsigned LATE = 3;  // those that may come yet when `ready` goes low
+  localparam int unsigned LATE = 3;  // those that may still come when `ready` goes low
 
   logic layout_valid, layout_ready, layout_room, frame_valid, frame_ready, frame_room;
   logic kept_valid, kept_ready;

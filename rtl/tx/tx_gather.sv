@@ -1,15 +1,19 @@
-// Turns each step into the pieces of its TCP payload, in order: MPA length and DDP header, the bytes read from host memory
-// or the job's slot, pad and a zero CRC field. The CRC itself is put in on the way out (tx_store).
+// Turns each step into the pieces of its TCP payload, in order: MPA length and DDP header, bytes from host memory or slot, pad and a zero CRC field.
+// tx_store inserts the CRC.
 //
-//   step ─► next ─► register ─┬─► pieces ─► register slice ─► byte_packer      per frame: one cycle to begin, one a piece
-//                             ├─► layout, when the frame begins
-//                             └─► register ─► frame headers, a cycle after its last byte was read; at the end of a job its
-//                                             report, JOB_DONE
-//
-// What goes beside the pieces goes a cycle late, and the room for it is looked at a cycle late: whoever takes it keeps room for
-// three more when it says that it is ready.
-//
-// A read error marks the frame as dropped; the rest of its job is read and thrown away as far as it was asked for.
+// Handshake: ready/valid for steps, answers and pieces. Layout, frame and report are pulses a cycle late, and their ready is used a cycle late. So
+//            who takes them keeps room for three more when ready. One cycle to begin a frame, and one for each piece.
+// Pipeline:  step ─► next ─► register ─┬─► pieces ─► register slice ─► byte_packer
+//                                      ├─► layout, when the frame begins
+//                                      └─► register ─► frame headers, a cycle after its last byte was read; at the end of a job
+//                                                      its report, JOB_DONE
+//            state          | what happens                                      | left when
+//            Begin          | a step begins                                     | there is a step, and room for layout, frame and report
+//            Head, HeadRest | MPA length and DDP header; two pieces at 128 bits | the piece is taken
+//            Body           | payload, from host memory or slot                 | the last byte is taken
+//            Tail           | pad and CRC field                                 | the piece is taken
+//            step_q: advanced_q marks the cycle in which its wide fields are still read from next_q.
+// Why:       A read error marks the frame as dropped. The rest of its job is read as far as it was requested, and discarded (`quiet`).
 
 module tx_gather
   import weft_card_pkg::*;
@@ -53,11 +57,11 @@ module tx_gather
   output logic    layout_valid_o,
   input  logic    layout_ready_i,
   output layout_t layout_o,
-  output logic    frame_valid_o,   // there is room (see above): layout_ready_i and frame_ready_i are looked at
+  output logic    frame_valid_o,   // see Handshake: layout_ready_i and frame_ready_i are used
   input  logic    frame_ready_i,   // when a step begins
   output frame_t  frame_o,
 
-  output logic [PORTS-1:0] rpt_valid_o,  // of that port
+  output logic [PORTS-1:0] rpt_valid_o,  // by port
   input  logic             rpt_ready_i,  // likewise
   output logic [    511:0] rpt_o,
 
@@ -84,7 +88,7 @@ module tx_gather
 
   state_e state_q, state_d;
   logic [13:0] left_q, left_then;  // payload bytes of the step not taken yet
-  logic       fits_q;  // a beat may have all of them
+  logic       fits_q;  // they fit into a beat
   logic [1:0] slot_beat_q;
   logic error_q, failed_q;  // of this frame; of this job
   logic room, quiet, can_put, put, done;
@@ -94,17 +98,16 @@ module tx_gather
   assign room  = layout_ready_i && frame_ready_i && rpt_ready_i;
   assign quiet = failed_q;  // nothing more is sent of this job
 
-  // ---------------------------------------------------------------- the step under way; the next one is taken as it ends
+  // ---------------------------------------------------------------- the present step; the next one is taken as it ends
   logic next_valid_q, there_q, next_there, step_valid_q, advance;
   step_t next_q, step_q, step;
-  logic fpdu_q, long_head_q, empty_q;  // it has a header; one of two pieces; and no payload
+  logic fpdu_q, long_head_q, empty_q;  // the step has a header, one of two pieces, no payload
   logic tail_q;  // pad or CRC field behind it
   logic advanced_q;
 
-  // The end of a step is known late in its cycle: it does not reach the queue that the steps come from, and loads only those
-  // fields that the sequence needs at once. The hundreds of bits beside them follow a cycle later: in their first cycle they are
-  // read from the next step's register, which keeps them until then.
-  // That the next step was taken is told a cycle later, too.
+  // `done` is late: it does not reach the queue of steps, and loads only the fields that the sequence needs at once. The hundreds of bits beside them
+  // follow a cycle later. In their first cycle they are read from next_q, which holds them until then. That the next step was taken is visible a
+  // cycle later, too.
   assign next_there   = next_valid_q && !(advanced_q && there_q);
   assign step_ready_o = !next_there;
   assign advance      = !step_valid_q || done;
@@ -117,7 +120,7 @@ module tx_gather
       step.epoch  = next_q.epoch;
       step.layout = next_q.layout;
       step.frame  = next_q.frame;
-      // The head is not looked at in the first cycle.
+      // The head is not used in the first cycle.
     end
   end
 
@@ -165,7 +168,7 @@ module tx_gather
   assign body_count   = step.from_slot ? (fits_q ? COUNT_W'(left_q) : COUNT_W'(BYTES)) : rsp_count_i;
   assign body_last    = fits_q && (step.from_slot || left_q[COUNT_W-1:0] == rsp_count_i);
   assign left_then    = left_q - 14'(body_count);
-  // A slot comes beside its step, which takes two cycles more to get here.
+  // A slot comes with its step, which takes two cycles more to get here.
   assign body_valid   = step.from_slot || rsp_valid_i;
   assign body_take    = state_q == Body && body_valid && (quiet || can_put);
   assign rsp_ready_o  = state_q == Body && !step.from_slot && (quiet || can_put);
@@ -306,7 +309,7 @@ module tx_gather
     .shown_o    ()
   );
 
-  // ---------------------------------------------------------------- what goes beside the pieces
+  // ---------------------------------------------------------------- layout of the frame
   logic begins_frame, begins_layout;
 
   assign begins_frame  = start && step.has_frame && !quiet;
@@ -345,7 +348,7 @@ module tx_gather
     end
   end
 
-  // Looked at in the cycle after the end only. The number and the epoch stay for the abort.
+  // Used in the cycle after the end only. Number and epoch are held for the abort.
   always_ff @(posedge clk_i) begin
     end_bad_q        <= failed_q || error_now;
     end_last_q       <= step.job_last;

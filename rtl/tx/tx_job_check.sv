@@ -1,7 +1,11 @@
-// Looks up the flow of a job and decides whether the job can be carried out as it stands.
+// Looks up the flow of a job, and decides whether the job can be executed as it is.
 //
-// Four cycles a job: look up, sum the SGEs, check, hand over. The job stays in job_fetch's register meanwhile; if it is
-// withdrawn there (the ring was set up anew), the check starts again.
+// Handshake: ready/valid. The job is held in tx_job_fetch's register meanwhile; if it is withdrawn there (ring set up anew), the check starts again.
+// Pipeline:  state    | registers               | what happens
+//            Lookup   | first_two_q, last_two_q | the flow's row is requested; SGE lengths are added in pairs
+//            Row      | row_q, sge_sum_q        | the row arrives; sum of all SGEs
+//            Check    | status_q                | the checks
+//            HandOver |                         | the job is offered
 
 module tx_job_check
   import weft_card_pkg::*;
@@ -92,7 +96,7 @@ module tx_job_check
       row_q     <= lookup_row_i;
       sge_sum_q <= first_two_q + last_two_q;
     end
-    // Of the number of SGEs three bits say enough: more than four are refused in any case.
+    // Three bits of the number of SGEs suffice: more than four are refused in any case.
     first_two_q <= (job_i.sge_count[2:0] > 3'd0 ? 34'(job_i.sge0_length) : 34'd0) + (job_i.sge_count[2:0] > 3'd1 ? 34'(job_i.sge1_length) : 34'd0);
     last_two_q  <= (job_i.sge_count[2:0] > 3'd2 ? 34'(job_i.sge2_length) : 34'd0) + (job_i.sge_count[2:0] > 3'd3 ? 34'(job_i.sge3_length) : 34'd0);
     if (state_q == Check) status_q <= status_d;

@@ -1,12 +1,16 @@
-// Reads jobs ahead of their turn, from the job ring or from the push window, and gives them out in order, one 128-byte job at a time.
+// Reads jobs ahead, from the job ring or the push window, and gives them out in order, one 128-byte job at a time.
 //
-//   JOB_TAIL ─► read requests (up to PREFETCH jobs ahead) ─► beats ─┬─► one job in a register
-//   push window ─► the next job, if it is there and not in the ring ┘
-//
-// A request goes out two cycles after JOB_TAIL has moved, and one in two cycles at most. A pushed job is taken three cycles after it
-// is in the window. Which of both the jobs ahead come from is in a queue, in their order.
-// `job_reset` starts the ring again at 0: what was read or asked for before is thrown away. If jobs of the present epoch were given out it begins a new one.
-// A job stays at the output, its fields stable, until taken; only `job_reset` may withdraw it.
+// Handshake: `job_valid_o` and the job's fields are held until `job_ready_i`; only `job_reset` withdraws them. A read request is sent two cycles
+//            after JOB_TAIL has moved, and one in two cycles at most. A pushed job is taken three cycles after it is in the window.
+// Pipeline:  JOB_TAIL ─► read requests (up to PREFETCH jobs ahead) ─► beats ─┬─► one job in a register
+//            push window ─► the next job, if it is there and not in the ring ┘
+//            stage   | registers            | what happens                                   | hazards
+//            want    | wanted_q, stood_q    | JOB_TAIL, or the push window, has the next job | not valid in the cycle behind another (stood_q: two)
+//            request | req_valid_q, u_order | a read is requested, or the pushed job taken   | PREFETCH ahead
+//            beats   | u_beats              | answers; the push window keeps its own
+//            job     | job_q, have_q        | the job is assembled                           | stale_q: jobs of before a reset are discarded
+// Why:       u_order holds the source of each job ahead, in their order. `job_reset` starts the ring again at 0: jobs read or requested before are
+//            discarded. If jobs of the present epoch were given out, a new epoch begins.
 
 module tx_job_fetch
   import weft_card_pkg::*;
@@ -35,7 +39,7 @@ module tx_job_fetch
   input  logic               rsp_error_i,
 
   output logic [      31:0] push_head_o,   // to tx_job_push: the job wanted next
-  input  logic              push_here_i,   // it is there
+  input  logic              push_here_i,   // that job is in the window
   output logic              push_take_o,
   input  logic              push_valid_i,  // its beats
   output logic              push_ready_o,
@@ -57,12 +61,12 @@ module tx_job_fetch
 
   // ---------------------------------------------------------------- requests
   logic [31:0] head_q, mask;
-  logic [AHEAD_W-1:0] ahead_q, stale_q;  // jobs asked for and not given out; of these, from before a reset
+  logic [AHEAD_W-1:0] ahead_q, stale_q;  // jobs requested and not given out; of these those of before a reset
   logic given_q;  // a job of this epoch was given out
   logic req_valid_q, wanted, wanted_q, issue, pushed, more, leave;
   logic         full_q;  // ahead_q == PREFETCH
-  logic [ 31:0] posted;  // by JOB_TAIL, from the head on; negative if more than these were pushed
-  logic [  1:0] stood_q;  // what is said of the push window is of this head
+  logic [ 31:0] posted;  // by JOB_TAIL, from the head on; negative if more were pushed
+  logic [  1:0] stood_q;  // the push window's answer is of this head
   logic [ 24:0] req_low_q;  // with its carry into the high part
   logic [63:24] req_high_q;
   logic         ring_ok;
@@ -91,7 +95,7 @@ module tx_job_fetch
       given_q     <= 1'b0;
       epoch_o     <= '0;
     end else begin
-      // By the head of this cycle: it moves with a request, or back to 0.
+      // By the head of this cycle; it moves with a request, or back to 0.
       wanted_q <= wanted && !more && !cfg_i.job_reset;
       stood_q  <= more || cfg_i.job_reset ? '0 : {stood_q[0], 1'b1};
       if (issue) req_valid_q <= 1'b1;

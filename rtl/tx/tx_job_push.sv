@@ -1,14 +1,17 @@
-// The push window: jobs that the host writes into the card, so that they need not be fetched from its memory (docs/card.md).
+// The push window: jobs that the host writes into the card, so that they are not fetched from its memory (docs/card.md "Sending: jobs").
 //
-//   writes ─► a register ─► slots ─► the head's one, is it there? ─► `here_o`
-//                             '────► beats of those taken ─► out
-//
-// Each write is one beat at its place, with a strobe for each word of 32 bits. A job is there when the last word of its slot has been
-// written and its number is the one looked for. `here_o` speaks of the `head_i` of two cycles ago; the user waits so long when
-// it has moved. `take_i`, only with `here_o`: the beats of the job at `head_i` come out, one job behind the other.
-//
-// A slot is written again only when the host knows that the job before in it is done. That one may have come from the ring, and its
-// writes here late.
+// Handshake: Writes are always taken, one beat each, with a strobe for each word of 32 bits. `here_o` is of the `head_i` of two cycles ago: the user
+//            waits that long after a change. `take_i` only with `here_o`; the beats of taken jobs come out in order, ready/valid.
+// Pipeline:  writes ─► a register ─► slots ─► the head's slot: full, with its number? ─► `here_o`
+//                                      '────► beats of those taken ─► out
+//            stage | registers                | what happens                            | hazards
+//            write | data_q, place_q          | a beat at its place
+//            slot  | u_slots, full_q, numbers | full with the last word of the slot     | numbered_q: the number is stored a cycle late
+//            look  | some_q, number, sought_q | full flag and number of the head's slot
+//            here  | here_o                   | both agree
+//            take  | u_taken, u_ahead         | beats of the job are read ahead
+// Why:       A slot is written again only when the host knows that its job is done. That job may have come from the ring, and its writes here be
+//            late.
 
 module tx_job_push
   import weft_card_pkg::*;
@@ -19,7 +22,7 @@ module tx_job_push
 ) (
   input logic clk_i,
   input logic rst_ni,
-  input logic clear_i, // nothing written before counts any more
+  input logic clear_i, // all earlier writes are dropped
 
   input logic                push_valid_i,  // always taken
   input logic [        11:0] push_addr_i,
@@ -46,7 +49,7 @@ module tx_job_push
   localparam int unsigned NUMBER_BEAT = 52 / LANES;  // the beat of a job in which its number is, and where there
   localparam int unsigned NUMBER_LSB = 8 * (52 % LANES);
 
-  // ---------------------------------------------------------------- what is written
+  // ---------------------------------------------------------------- writes
   logic               write_q;
   logic [PLACE_W-1:0] place_q;
   logic [ DATA_W-1:0] data_q;
@@ -66,12 +69,12 @@ module tx_job_push
   assign whole    = write_q && place_q[BEAT_W-1:0] == BEAT_W'(BEATS - 1) && words_q[WORDS-1];
   assign numbered = write_q && place_q[BEAT_W-1:0] == BEAT_W'(NUMBER_BEAT) && words_q[NUMBER_LSB/32];
 
-  // ---------------------------------------------------------------- which jobs are there
+  // ---------------------------------------------------------------- which slots are full
   logic [SLOTS-1:0] full_q;
   logic             some_q;  // of the head's slot, a cycle ago
   logic [NUMBER_W-1:0] number, sought_q;
 
-  // A slot that is being written is not full, whatever was in it: its new number comes into the memory a cycle after that.
+  // A slot that is being written is not full, whatever it held: its new number enters the memory a cycle later.
   logic                numbered_q;
   logic [  SLOT_W-1:0] slot_q;
   logic [NUMBER_W-1:0] number_q;
@@ -167,7 +170,7 @@ module tx_job_push
     .idle_o (unused_idle)
   );
 
-  // From a write to what it does.
+  // The latency of a write.
   logic [3:0] recent_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) recent_q <= '0;

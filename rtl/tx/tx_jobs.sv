@@ -1,10 +1,12 @@
-// The jobs of all ports, one after the other: of each port in its order, of several ports in turn.
+// The jobs of all ports, one after the other: those of a port in its order, ports in turn.
 //
-//   port 0: push window, job ring ─► tx_job_fetch ─┐
-//   port 1:              job ring ─► tx_job_fetch ─┴─► register ─► one job at a time
-//
-// Both fetch through the same client of dma_read; which of them a read is for is in a queue, in their order. A port that has nothing to
-// do, or is switched off, costs the other one nothing; nor does one that has no room for reports (`hold_i`).
+// Handshake: As of tx_job_fetch: the job is held until taken, only a job_reset withdraws it.
+// Pipeline:  port 0: push window, job ring ─► tx_job_fetch ─┐
+//            port 1:              job ring ─► tx_job_fetch ─┴─► register ─► one job at a time
+//            stage | registers       | what happens                                       | hazards
+//            read  | u_read, u_reads | both ports read through one client of dma_read     | u_reads holds whose answer comes next
+//            job   | job_o           | with two ports: a job of the port whose turn it is | withdrawn by its port's job_reset
+// Why:       A port without jobs, switched off, or without room for reports (`hold_i`) costs the other one nothing.
 
 module tx_jobs
   import weft_card_pkg::*;
@@ -50,7 +52,7 @@ module tx_jobs
   output logic idle_o
 );
 
-  // Firmware has a few jobs under way at most.
+  // Firmware has a few jobs in flight at most.
   localparam int unsigned PREFETCH_SECOND = PREFETCH < 4 ? PREFETCH : 4;
 
   // ---------------------------------------------------------------- the push window, of the first port
@@ -177,7 +179,7 @@ module tx_jobs
       .idle_o      (fetch_idle[1])
     );
 
-    // A register for the reads of each, so that what is fetched does not depend on whose turn it is.
+    // A register for the reads of each port, so that fetching does not depend on the other's turn.
     logic [1:0] read_valid, read_ready;
     logic [1:0][63:0] read_addr;
     for (genvar p = 0; p < 2; p++) begin : gen_read
@@ -196,7 +198,7 @@ module tx_jobs
       );
     end
 
-    // Whose turn it is: what is shown stays until it is taken, or withdrawn.
+    // The turn: what is shown is held until taken or withdrawn.
     logic req_port_q, job_port_q, of_port, read_taken, read_over, order_ready, order_valid, job_taken, withdrawn;
     logic [1:0] offered;
     assign offered    = valid & ~hold_i;
@@ -215,7 +217,7 @@ module tx_jobs
     assign req_valid_o = read_valid[req_port_q];
     assign read_ready  = {req_port_q, !req_port_q} & {2{req_ready_i}};
     assign req_addr_o  = read_addr[req_port_q];
-    assign req_bytes_o = req_bytes[0];  // of a job, whosever it is
+    assign req_bytes_o = req_bytes[0];  // the same for each port
 
     fifo_sync #(
       .WIDTH(1),

@@ -1,10 +1,13 @@
-// Inserts MPA markers (RFC 5044 §4.2, §4.3) into packed FPDUs; passes everything else through.
+// Inserts MPA markers (RFC 5044 §4.2, §4.3) into packed FPDUs, and passes everything else through.
 //
-//   beats ─► where is the marker? ─► put it among the words (at most one a beat) ─► rotate to the fill level ─► merge ─► beats
-//
-// Markers and FPDUs are whole 32-bit words, so all shifts are by words. Ready/valid at both ends; latency four cycles; one
-// beat per cycle, one cycle more when a packet spills into another beat. `in_layout_i` is a stream of one item for each
-// packet; at the output it is constant over the packet.
+// Handshake: ready/valid at both ends. `in_layout_i` has one item for each packet; `out_layout_o` is constant over a packet. Latency four cycles; one
+//            beat a cycle, one cycle more when a packet spills into another beat.
+// Pipeline:  stage  | registers          | what happens                                        | hazards
+//            place  | p_*_q, to_marker_q | where the marker lies in the beat, and what it says | fill_q, next_q carry on from the beat before
+//            insert | x_data_q           | it is inserted among the words, at most one a beat
+//            rotate | r_data_q           | rotated to the fill level
+//            merge  | rest_q, u_out      | merged with the words left                          | flush_q: a spill takes a cycle
+// Why:       Markers and FPDUs are whole 32-bit words, so all shifts are by words.
 
 module tx_markers
   import weft_tx_pkg::*;
@@ -39,8 +42,8 @@ module tx_markers
   // How far the next marker is from this beat's first word.
   logic first_q;
   logic [6:0] to_marker_q, to_marker;
-  logic seen_q, seen;  // a marker was put into the packet
-  logic [      13:0] next_q;  // what the marker after it says
+  logic seen_q, seen;  // the packet has a marker already
+  logic [      13:0] next_q;  // pointer of the next marker
   logic [WORD_W-1:0] fill_q;  // words that do not fill a beat yet
   logic [COUNT_W:0] sum, plain, marked;  // at most 2 * BYTES
   logic insert, take;
@@ -55,14 +58,14 @@ module tx_markers
   // From the ULPDU length field to the marker. A leading marker says 0, and the length field is behind it.
   assign pointer   = seen ? next_q : {5'd0, in_layout_i.to_marker, 2'b00};
   assign marker    = {swap16(16'(pointer)), 16'd0};
-  // Both sums, and the choice last: whether a marker goes in is known late.
+  // Both sums, selected last, as `insert` is late.
   assign plain     = (COUNT_W + 1)'({fill_q, 2'b00}) + (COUNT_W + 1)'(in_count_i);
   assign marked    = (COUNT_W + 1)'({(WORD_W + 1)'(fill_q) + (WORD_W + 1)'(1), 2'b00}) + (COUNT_W + 1)'(in_count_i);
   assign sum       = insert ? marked : plain;
 
   logic p_valid_q, p_take, p_last_q;
   logic [DATA_W-1:0] p_data_q;
-  logic [WORDS:0] at, behind, p_at_q, p_behind_q;  // the word is the marker; it lies behind it
+  logic [WORDS:0] at, behind, p_at_q, p_behind_q;  // at: the word is the marker; behind: it lies behind the marker
   logic    [      31:0] p_marker_q;
   logic    [WORD_W-1:0] p_fill_q;
   logic    [ COUNT_W:0] p_sum_q;
@@ -98,7 +101,7 @@ module tx_markers
     else following = {5'd1, in_layout_i.to_marker, 2'b00};
   end
 
-  // A place behind the beat's last word gets a marker as well: nobody looks at these words.
+  // A place behind the beat's last word may get a marker as well: these words are not used.
   always_ff @(posedge clk_i) begin
     if (take) begin
       to_marker_q <= insert ? to_marker + (7'd127 - 7'(words)) : to_marker - 7'(words);

@@ -1,11 +1,14 @@
-// Reports of jobs on their way to the report ring, so that transmit goes on while the host makes no room for them.
+// Job reports in wait of the report ring, so that transmit continues while the host makes no room.
 //
-//   done ────►┬─► FIFO ─► register slice ─► report_writer       in the order of the jobs
-//   failed ───┘ ▲
-//   done ─► late┘   when JOINED or more waited a cycle ago: the last one stands for those before it
-//
-// A done report that is joined may so stand behind failures of later jobs. `ready_o` is room for a failure; a done report needs
-// none. It is low only while FAILURES or more failures wait, and told a cycle late: up to three reports may come with it low.
+// Handshake: `ready_o` is room for a failure, a done report needs none. It is low only while FAILURES or more failures wait, and a cycle late: up to
+//            three reports may come while it is low. Output ready/valid, held until taken.
+// Pipeline:  done ────►┬─► FIFO ─► register slice ─► report_writer       in the order of the jobs
+//            failed ───┘ ▲
+//            done ─► late┘   when JOINED or more waited a cycle ago: the last one stands for those before it
+//            stage | registers         | what happens
+//            enter | u_waiting, late_q | a report is queued; a done one beyond JOINED replaces the one in late_q
+//            out   | u_head            | register slice
+// Why:       A joined done report may follow failures of later jobs (docs/card.md "Reports, interrupts, back-pressure").
 
 module tx_reports
   import weft_card_pkg::*;
@@ -24,7 +27,7 @@ module tx_reports
   input  logic         rpt_ready_i,
   output logic [511:0] rpt_o,
 
-  output logic joined_o,  // pulse: a report that another one stands for
+  output logic joined_o,  // pulse: a report was joined into another
   output logic idle_o
 );
 
@@ -33,7 +36,7 @@ module tx_reports
   localparam int unsigned DEPTH = FAILURES + JOINED + LATE;
   localparam int unsigned COUNT_W = $clog2(DEPTH + 1);
 
-  // What a report has that is not the same in all of them.
+  // The fields in which reports differ.
   typedef struct packed {
     logic [7:0]        status;
     logic [15:0] flow;
@@ -89,7 +92,7 @@ module tx_reports
     .count_o   (count)
   );
 
-  // What the report ring's writer takes is known late in its cycle, and far from here.
+  // A register slice, as the report writer's ready is late and far away.
   stream_slice #(
     .WIDTH($bits(told_t))
   ) u_head (

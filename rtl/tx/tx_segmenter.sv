@@ -1,11 +1,18 @@
 // Cuts a checked job into frames: one step for each, and the reads of its payload, ahead of the data.
 //
-//   checked job ─► size of the next frame ─► its layout ─► step ─► reads, SGE by SGE ─► next frame or next job
-//
-// Five cycles a frame, one for its first SGE piece and two for each further one; steps and reads wait in FIFOs behind, so that
-// many frames' reads are under way. An inline payload goes to `slot_*`, once for each frame, its first byte in bits 7:0; between two frames it is
-// shifted down, a cycle for each byte.
-// `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
+// Handshake: ready/valid; steps and reads go to FIFOs. Five cycles a frame, one for its first SGE piece and two for each further one. `slot_valid_o`
+//            comes with a step that has inline payload, once for each frame, first byte in bits 7:0.
+// Pipeline:  state     | registers                     | what happens                                    | left when
+//            Take      | job_q, row_q                  | a checked job is taken                          | `checked_valid_i`
+//            Size      | chunk_q, final_q, to_marker_q | payload of the frame, place of the first marker | always
+//            Layout    | body_q, spaces_q              | words of the FPDU                               | always
+//            Count     | length_q                      | markers                                         | always
+//            Step      |                               | the step is offered                             | taken
+//            Read      | piece_q, sge_*_q              | reads, SGE by SGE                               | the frame's payload is requested
+//            DropBytes | slot_q                        | inline payload is shifted down, a byte a cycle  | the frame's bytes are gone
+//            Next      | left_q, job_q.seq             | on to the next frame                            | always
+// Why:       Many frames' reads are in flight, as steps and reads wait in FIFOs.
+//            `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
 
 module tx_segmenter
   import weft_card_pkg::*;
@@ -49,7 +56,7 @@ module tx_segmenter
   } state_e;
 
   state_e state_q, state_d;
-  job_t                       job_q;  // seq and to_or_mo move on
+  job_t                       job_q;  // seq and to_or_mo advance
   flow_tx_row_t               row_q;
   logic         [ 31:0]       number_q;
   epoch_t                     epoch_q;
@@ -57,8 +64,8 @@ module tx_segmenter
   logic         [  3:0][63:0] sge_iova_q;  // element 0 is the current one
   logic         [  3:0][31:0] sge_len_q;
   logic         [511:0]       slot_q;
-  logic         [ 31:0]       left_q;  // payload not cut yet, this frame's included
-  logic [13:0] chunk_q, to_read_q;  // payload of this frame, and what of it is not asked for yet
+  logic         [ 31:0]       left_q;  // payload not cut yet, with this frame's
+  logic [13:0] chunk_q, to_read_q;  // payload of this frame, and what of it is not requested yet
   logic final_q, has_frame_q;
   logic [13:0] length_q;  // TCP payload of this frame
   logic message, is_tagged, from_slot, aborted;
@@ -87,11 +94,11 @@ module tx_segmenter
   assign markers    = any_marker_q ? 5'd1 + 5'((spaces_q + 12'(spaces_q[11:7]) + 12'd1) >> 7) : 5'd0;
 
   // ---------------------------------------------------------------- reads
-  // Measured a cycle ahead: Layout and each read or shift of Read change what is measured.
+  // Measured a cycle ahead: Layout, and each read or shift in Read, change the values.
   logic [13:0] piece, piece_q;
   logic piece_ends_sge, piece_ends_sge_q, piece_is_rest_q, measured_q;
   logic sge_empty, sge_shift, read_taken;
-  logic [3:0] sge_empty_q;  // an SGE under way has bytes left until it moves on
+  logic [3:0] sge_empty_q;  // the SGE is empty; one in use has bytes left until it is shifted out
   // The high halves of TO and of the current SGE's address follow a cycle later.
   logic to_carry_q, iova_carry_q;
 
@@ -102,7 +109,7 @@ module tx_segmenter
   assign read_taken     = read_valid_o && read_ready_i;
   assign read_addr_o    = sge_iova_q[0];
   assign read_bytes_o   = piece_q;
-  // An SGE moves on at the end of its frame only: its address by what the frame had of it.
+  // An SGE's address advances at the end of its frame only, by what the frame had of it.
   assign sge_shift      = state_q == Read && measured_q && (sge_empty || (read_ready_i && piece_ends_sge_q));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -1,9 +1,13 @@
-// Keeps TCP payloads until their headers are known, then gives them out, with their CRC in place.
+// Keeps TCP payloads until their headers are known, then sends them, with their CRC inserted.
 //
-//   beats ─► ring of beats ─► fetch commands, in order: read out, or throw away ─► beats, CRC put in ─► FIFO
-//
-// From the first beat of a packet at the output on, one beat per cycle is there. Room is freed as beats are read. A command is kept
-// in a register, and what a sender asks of the store comes from a register, too: one place of the ring stays empty.
+// Handshake: ready/valid at all ports. `in_ready_o` is a register, so one place of the ring stays empty. From a packet's first beat at the output on,
+//            there is one beat a cycle.
+// Pipeline:  stage   | registers      | what happens                            | hazards
+//            write   | u_ring, used_q | a beat is stored                        | room_q: freed space is seen a cycle late
+//            command | now_q, left_q  | fetch or drop, in order                 | a drop takes one cycle
+//            read    | m_valid_q      | a beat is read                          | credit_q: room in u_out
+//            CRC     | c_data_q       | the CRC replaces the packet's last word
+//            out     | u_out, u_shown | FIFO and register slice
 
 module tx_store
   import weft_tx_pkg::*;
@@ -35,12 +39,12 @@ module tx_store
   localparam int unsigned ADDR_W = $clog2(DEPTH);
   localparam int unsigned OUT_DEPTH = 8;
 
-  // The command under way; the next one is taken as it ends.
+  // The present command; the next one is taken as it ends.
   logic have_q, last_q;  // last_q: its last beat is read next
   fetch_t now_q;
-  logic [13-LANE_W:0] beats, left_q;  // of the packet from the next one on, less one
+  logic [13-LANE_W:0] beats, left_q;  // of the packet, from the next beat on, less one
   logic next_take, discard, read, out_pop;
-  logic [3:0] credit_q;  // beats on their way to the output or waiting there
+  logic [3:0] credit_q;  // beats in flight to the output or waiting there
   logic       credit_ok_q;
 
   assign beats         = (14 - LANE_W)'((fetch_i.length - 14'd1) >> LANE_W);
@@ -78,7 +82,7 @@ module tx_store
     end
   end
 
-  // ---------------------------------------------------------------- room: freed a cycle late, told a cycle late
+  // ---------------------------------------------------------------- room: freed a cycle late, visible a cycle late
   logic [ADDR_W-1:0] wr_ptr_q, rd_ptr_q;
   logic [  ADDR_W:0] used_q;
   logic [ADDR_W-1:0] freed_q;

@@ -1,10 +1,17 @@
 // Builds Ethernet, IPv4 and TCP headers with their checksums, and releases the frame's payload from the store.
 //
-//   frame ─► register, with sums of its words in groups ─┬─► sums ─► folded ─► header, fetch command
-//   sum and CRC of its payload ──────────────────────────┘
-//
-// Five cycles a frame; the register takes the next one at their end. All sums are of 16-bit words with the first byte in bits 7:0: the ones' complement sum does not mind
-// (RFC 1071). Addresses serve both the IPv4 header and TCP's pseudo header. A frame to drop has only its payload thrown away.
+// Handshake: ready/valid. Header and fetch command are sent together, when both are ready. Five cycles a frame. The register takes the next frame at
+//            the end of the present one.
+// Pipeline:  frame ─► register, with sums of its words in groups ─┬─► sums ─► folded ─► header, fetch command
+//            sum and CRC of its payload ──────────────────────────┘
+//            state  | registers                   | what happens
+//            Wait   | ip_part_q, tcp_q, payload_q | sum and CRC of the payload are awaited
+//            Add    | ip_sum_q, tcp_sum_q         | sums
+//            Fold   | ip_once_q, tcp_once_q       | folded once
+//            Finish | ip_check_q, tcp_check_q     | folded twice, inverted
+//            Out    |                             | header and command are sent
+// Why:       All sums are of 16-bit words with the first byte in bits 7:0: the ones' complement sum has either order (RFC 1071 §2 B). Addresses serve
+//            both the IPv4 header and TCP's pseudo header. Of a frame to drop only the payload is discarded.
 
 module tx_tcp
   import weft_tx_pkg::*;
@@ -29,7 +36,7 @@ module tx_tcp
   input  logic        header_ready_i,
   output out_header_t header_o,
 
-  output logic drop_o  // pulse: a frame was thrown away
+  output logic drop_o  // pulse: a frame was dropped
 );
 
   localparam int unsigned ETHERNET = 14;
@@ -96,8 +103,8 @@ module tx_tcp
   };
 
   // ---------------------------------------------------------------- checksums
-  // Of the frame that the register takes: four words or less in a group. The lengths go in as payload and constant apart: the sum
-  // does not mind as long as it is not zero, and no sum here is.
+  // For the frame that the register takes: four words or less in a group. Lengths go in as payload and constant apart. That leaves the folded sum
+  // unchanged as long as it is not zero, and no sum here is.
   localparam logic [15:0] IP_WORDS = swap16(16'h4000) + 16'h45;  // fragment field; version and length
   localparam logic [15:0] PLAIN = 16'(TCP);
   localparam logic [15:0] STAMPED = 16'(TCP + STAMPS);

@@ -1,12 +1,19 @@
-// The transmit path: jobs in host memory become frames at the MAC.
+// The transmit path: jobs become frames at the MAC (docs/card.md "Sending: jobs").
 //
-//   jobs ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
-//                  │ FLOW_TX             └─ steps ─► FIFO ─► gather ◄─────────────┘
-//                                                              │ pieces of TCP payload, headers' fields
-//                                                            framer ─► MAC
-//
-// Reads run ahead of the data by up to STEPS frames. A frame waits in the store until its checksum is known and all its
-// bytes were read without error; then it goes out without a bubble.
+// Handshake: Jobs run strictly in order. Reads, reports and MAC are ready/valid; push writes are always taken. A frame once begun has no gap at the
+//            MAC.
+// Pipeline:  jobs ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
+//                           │ FLOW_TX        └─ steps ─► FIFO ─► gather ◄──────────────┘
+//                                                                  │ pieces of TCP payload, headers' fields
+//                                                                framer ─► MAC
+//            stage        | what happens                                       | hazards
+//            tx_jobs      | jobs are fetched ahead, from ring or push window   | room for reports (`hold_i`)
+//            tx_job_check | flow lookup and checks, four cycles a job
+//            tx_segmenter | one step and its reads for each frame, five cycles | STEPS frames ahead at most
+//            tx_gather    | pieces of TCP payload, as reads are answered       | room for layout, frame and report
+//            tx_framer    | markers, CRC, checksum, headers                    | the store holds a frame until its checksum is known
+// Why:       Reads run ahead of the data by up to STEPS frames. A frame is sent only when its checksum is known and all its bytes were read without
+//            error: then it has no gap.
 
 module weft_tx
   import weft_card_pkg::*;
@@ -80,8 +87,8 @@ module weft_tx
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned STEPS = 32'(DEPTHS.steps);  // frames whose reads may be under way
-  localparam int unsigned SLOTS = 16;  // inline payloads waiting
+  localparam int unsigned STEPS = 32'(DEPTHS.steps);  // frames whose reads may be in flight
+  localparam int unsigned SLOTS = 16;  // inline payloads in wait
 
   // ---------------------------------------------------------------- jobs
   logic job_valid, job_ready, job_error, jobs_idle, table_idle;
@@ -197,8 +204,8 @@ module weft_tx
     .read_bytes_o   (read_bytes)
   );
 
-  // Jobs between tx_job_fetch and the end of the last step: one each in the register of the ports, job_check and segmenter, then one a step, here
-  // and in gather.
+  // Jobs between tx_job_fetch and the end of the last step: one each in the register of the ports, job_check and segmenter, one for each step in
+  // u_steps and gather.
   localparam int unsigned JOBS_UNDER_WAY = 3 + STEPS + 3;
   if ((1 << EPOCH_W) <= JOBS_UNDER_WAY) begin : gen_epoch_check
     $error("weft_tx: jobs under way may be of more epochs than there are numbers");
@@ -330,7 +337,7 @@ module weft_tx
   end
 
   // ---------------------------------------------------------------- frames
-  logic sent_replay, out;  // out: a frame
+  logic sent_replay, out;  // out: a frame was sent
   logic drop, sent, sent_fpdu, sent_segment, mac_stall;
   logic [15:0] sent_bytes;
   logic [31:0] sent_seq;

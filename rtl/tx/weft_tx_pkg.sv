@@ -1,4 +1,4 @@
-// What the stages of the transmit path hand to one another.
+// Types between the stages of the transmit path.
 
 package weft_tx_pkg;
   import weft_card_pkg::*;

@@ -1,7 +1,9 @@
-// Brings the 100G MAC's link up and keeps it, as its product guide asks: the receiver is on from the start, the transmitter sends
-// remote faults until the receiver is aligned, then frames. Lost alignment begins it anew.
+// Brings the 100G MAC's link up and keeps it, as its product guide asks.
 //
-// One clock, the MAC's. `up_o`: frames go both ways. RS-FEC is a choice at build time (a property of the cable or module, clause 91).
+// Handshake: Levels. `up_o`: frames pass both ways.
+// Pipeline:  one register, `aligned_q` one before.
+// Why:       The receiver is on from the start; the transmitter sends remote faults until the receiver is aligned, then frames. Lost alignment starts
+//            it again. RS-FEC is chosen at build time (a property of the cable or module, clause 91).
 
 module cmac_link #(
   parameter bit RS_FEC = 1'b1

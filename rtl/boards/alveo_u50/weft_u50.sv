@@ -1,15 +1,13 @@
-// Weft on an AMD Alveo U50: the card between AMD's QDMA core, used as a bridge, and the integrated 100G MAC. docs/boards.md says why these.
+// Weft on an AMD Alveo U50: the card between AMD's QDMA core, used as a bridge, and the integrated 100G MAC (docs/boards.md).
 //
-//   PCIe ─► QDMA ─ m_axib ─► bar_port ─► board_regs ─► weft_card ─► mac_tx_fifo ─► CMAC ─► QSFP28
-//              │                  └─ push window ──────────►│  ◄──── mac_rx_fifo ◄──┘
-//              ◄─ s_axib ◄─ write_whole ◄───────────────────┤
-//              ◄─ usr_irq ◄─ irq_request ◄──────────────────┤
-//              ── usr_flr ─► flr_request ───────────────────┘
-//
-// Three clocks: axi_aclk (250 MHz, from PCIe: the card), mac_clk (322.265625 MHz, from the QSFP's reference: the MAC's side of both FIFOs),
-// clk_init (100 MHz, free-running: the MAC's start). What crosses from one to another does so in a module of rtl/boards/cdc, and nowhere else.
-//
-// BAR0 and BAR2 come to m_axib at 0x00000 and 0x10000 (set in build.tcl), BAR4 is the core's own, with the MSI-X table.
+// Pipeline:  PCIe ─► QDMA ─ m_axib ─► bar_port ─► board_regs ─► weft_card ─► mac_tx_fifo ─► CMAC ─► QSFP28
+//                       │                  └─ push window ──────────►│  ◄──── mac_rx_fifo ◄──┘
+//                       ◄─ s_axib ◄─ write_whole ◄───────────────────┤
+//                       ◄─ usr_irq ◄─ irq_request ◄──────────────────┤
+//                       ── usr_flr ─► flr_request ───────────────────┘
+// Why:       Three clocks: axi_aclk (250 MHz, from PCIe: the card), mac_clk (322.265625 MHz, from the QSFP's reference: the MAC). The third is
+//            clk_init (100 MHz, free-running: the MAC's start). All crossings are in modules of rtl/boards/cdc.
+//            BAR0 and BAR2 are at 0x00000 and 0x10000 of m_axib (set in build.tcl); BAR4 is the core's own, with the MSI-X table.
 
 module weft_u50 #(
   parameter int unsigned NUM_FLOWS = 1024,
@@ -413,7 +411,7 @@ module weft_u50 #(
     .done_i        (flr_drained)
   );
 
-  // ---------------------------------------------------------------- what the board has to tell
+  // ---------------------------------------------------------------- the board's registers
   logic [31:0] rx_dropped, tx_dropped;
   logic [3:0] mac_state_q, mac_state;
   logic [1:0]       pcie_state;
@@ -625,7 +623,7 @@ module weft_u50 #(
   // ---------------------------------------------------------------- the MAC
   logic rx_enable, tx_enable, tx_send_rfi, rsfec, up, aligned, local_fault, remote_fault, overflow, underflow;
 
-  // Both of the core's resets are taken as of no clock in particular.
+  // Both of the core's resets are treated as asynchronous.
   bit_sync #(
     .RESET_VAL(1'b1)
   ) u_rx_reset (
@@ -659,7 +657,7 @@ module weft_u50 #(
     .up_o                  (up)
   );
 
-  // Bit 0 up, 1 aligned, 2 a frame ran dry, 3 a frame overflowed: neither of the last two may ever be.
+  // Bit 0 up, 1 aligned, 2 a frame ran dry, 3 a frame overflowed: the last two never occur.
   always_ff @(posedge mac_clk or negedge mac_start_rst_n) begin
     if (!mac_start_rst_n) mac_state_q <= '0;
     else mac_state_q <= {mac_state_q[3] || overflow, mac_state_q[2] || underflow, aligned && !local_fault, up};

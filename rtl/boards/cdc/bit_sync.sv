@@ -1,7 +1,9 @@
-// Bits into another clock domain, each on its own: seen STAGES cycles later, or one more.
+// Bits into another clock domain, each on its own.
 //
-// The bits must come from registers. Two that change together may be seen one after the other, so a word may cross here only if
-// one bit of it changes at a time (a Gray code). Other words go through word_sync.
+// Handshake: No handshake: a bit is seen STAGES cycles later, or one more.
+// Pipeline:  STAGES registers.
+// Why:       The bits must come from registers. Two that change together may be seen one after the other. So a word may cross here only if one bit
+//            changes at a time (a Gray code). Other words go through word_sync.
 
 module bit_sync #(
   parameter int unsigned             WIDTH     = 1,

@@ -1,8 +1,9 @@
-// FIFO between two clocks that need not know of each other; first-word fall-through, DEPTH words (a power of two) in LUT RAM.
+// FIFO between two clocks without a fixed phase; first-word fall-through, DEPTH words (a power of two) in LUT RAM.
 //
-// Ready/valid at both ends, both from registers. A word can be read a cycle of the writer and 4 to 5 of the reader after it was
-// written, and its room is seen as late by the writer: with equal clocks 16 words are enough for one each cycle. Both sides are reset
-// together: the two resets are one reset, each released in its own clock.
+// Handshake: ready/valid at both ends, both from registers. A word can be read one cycle of the writer and 4 to 5 of the reader after it was written.
+// Pipeline:  counts in Gray code, one gray_sync each way.
+// Why:       The writer sees room as late as the reader sees words: with equal clocks 16 words suffice for one each cycle. Both resets are one reset,
+//            each released in its own clock.
 
 module fifo_async #(
   parameter int unsigned WIDTH = 32,
@@ -13,7 +14,7 @@ module fifo_async #(
   input  logic             wr_valid_i,
   output logic             wr_ready_o,
   input  logic [WIDTH-1:0] wr_data_i,
-  output logic             wr_empty_o,  // each word was read, as far as the writer knows
+  output logic             wr_empty_o,  // every word was read, as far as the writer knows
 
   input  logic             rd_clk_i,
   input  logic             rd_rst_ni,
@@ -24,7 +25,7 @@ module fifo_async #(
 
   localparam int unsigned ADDR_W = $clog2(DEPTH);
 
-  // One bit more than the address: full is as far apart as can be.
+  // One bit more than the address, to tell full from empty.
   logic [ADDR_W:0] wr_count_q, rd_count_q, rd_next_q, wr_seen, rd_seen, used;
   logic push, pop, room, room_still, more, more_still;
   logic [WIDTH-1:0] mem[DEPTH];
@@ -35,7 +36,7 @@ module fifo_async #(
 
   assign wr_empty_o = used == 0;
 
-  // Both answers are there before it is known whether a word moves now.
+  // Both outcomes are computed before it is known whether a word moves now.
   assign room       = used < (ADDR_W + 1)'(DEPTH);
   assign room_still = used < (ADDR_W + 1)'(DEPTH - 1);
   assign more       = wr_seen != rd_count_q;

@@ -1,8 +1,9 @@
-// A counter that goes up by at most one a cycle, seen in another clock domain: a value that it had a short while ago, never
-// another one, because its Gray code changes in one bit.
+// A counter that advances by at most one a cycle, in another clock domain.
 //
-// `src_count_i` is registered here in Gray code, so a count is seen 1 cycle of the source and 2 to 3 of the destination late. Both resets
-// are one reset.
+// Handshake: No handshake: a count is seen one cycle of the source and 2 to 3 of the destination late.
+// Pipeline:  a register of Gray code in the source, bit_sync and a register in the destination.
+// Why:       The value seen is one that the counter had shortly before, never another one, because one bit of its Gray code changes. Both resets are
+//            one reset.
 
 module gray_sync #(
   parameter int unsigned WIDTH = 8
@@ -34,7 +35,7 @@ module gray_sync #(
     .sync_o (seen)
   );
 
-  // A bit is the parity of those from its place on.
+  // A bit is the parity of the Gray code's bits from its place on.
   always_comb begin
     for (int unsigned b = 0; b < WIDTH; b++) count[b] = ^(seen >> b);
   end

@@ -1,7 +1,8 @@
 // One write port and one read port, each with its own clock: an inferred block RAM.
 //
-// Read data come one cycle after `re_i` and stay until the next `re_i`. A word must not be read in the cycles around its write: users
-// read what they were told of by way of a synchroniser. No reset of the contents.
+// Handshake: No valid. Read data come one cycle after `re_i` and are held until the next `re_i`. Contents have no reset.
+// Pipeline:  one register, the RAM's output.
+// Why:       A word must not be read in the cycles around its write: users read only words that a synchroniser has announced.
 
 module ram_2clk #(
   parameter  int unsigned WIDTH  = 32,

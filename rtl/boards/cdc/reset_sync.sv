@@ -1,7 +1,8 @@
-// A reset into a clock domain: asserted at once, released in step with the clock, STAGES cycles after its source.
+// A reset into a clock domain: asserted at once, released synchronously, STAGES cycles after its source.
 //
-// The source may belong to any clock, but must come from a register or a pin: a glitch would be a reset. A clock that stands
-// still holds its domain in reset until it runs.
+// Pipeline:  STAGES registers.
+// Why:       The source may belong to any clock, but must come from a register or a pin: a glitch would be a reset. A stopped clock holds its domain
+//            in reset until it runs.
 
 module reset_sync #(
   parameter int unsigned STAGES = 3

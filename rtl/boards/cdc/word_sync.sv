@@ -1,10 +1,10 @@
-// A word that may change in any way and at any time, seen in another clock domain: now and then, but never torn.
+// A word that may change in any way at any time, in another clock domain: sampled now and then, never torn.
 //
-//   source: word ─► held ─ request ─►  destination: taken
-//                        ◄─ answer ──
-//
-// One word at a time: it is held until the other side has taken it, then the next one is. A word is seen about three cycles of
-// each clock after it was held; what the source had in between is not seen. For counters and states. Both resets are one reset.
+// Handshake: No handshake outside; inside a request and an answer. A word is seen about three cycles of each clock after it was held.
+// Pipeline:  source: word ─► held ─ request ─►  destination: taken
+//                                 ◄─ answer ──
+// Why:       One word at a time is held until the other side has taken it. Values of the source in between are not seen. It is for counters and
+//            states. Both resets are one reset.
 
 module word_sync #(
   parameter int unsigned WIDTH = 32
@@ -58,7 +58,7 @@ module word_sync #(
   end
 
 `ifndef SYNTHESIS
-  // What may be under way does not move.
+  // The word in flight does not change.
   // verilator lint_off SYNCASYNCNET
   logic [WIDTH-1:0] last_q;
   logic             under_way_q;

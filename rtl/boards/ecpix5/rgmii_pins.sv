@@ -1,10 +1,11 @@
-// RGMII at 1 Gb/s in the ECP5's pins: 4 bits at each edge of 125 MHz, low half first, to bytes and back.
+// RGMII at 1 Gb/s at the ECP5's pins: 4 bits at each edge of 125 MHz, low half first, to bytes and back.
 //
-// One clock for all: the PHY's receive clock, which is also sent back to it. The PHY (KSZ9031) delays its receive clock itself; the transmit clock
-// is delayed here, by 2 ns, so that its edges are in the middle of the data. Control has valid at the rising edge, valid ^ error at the falling one.
-// Between frames the PHY tells the link in its four bits (RGMII 2.0, "in-band"): up, two of speed (2: 125 MHz), full duplex.
-//
-// From pin to byte and back: two cycles.
+// Handshake: A byte a cycle in either direction. Two cycles from pin to byte, and from byte to pin.
+// Pipeline:  two registers.
+// Why:       One clock for all: the PHY's receive clock, which is also sent back to it. The PHY (KSZ9031) delays its receive clock itself. The
+//            transmit clock is delayed here, by 2 ns, so that its edges are in the middle of the data.
+//            Control is valid at the rising edge, valid ^ error at the falling one. Between frames the PHY shows the link in its four bits (RGMII
+//            2.0, "in-band"): up, two of speed (2: 125 MHz), full duplex.
 
 module rgmii_pins #(
   parameter int TX_CLOCK_DELAY = 80  // in steps of 25 ps
@@ -16,7 +17,7 @@ module rgmii_pins #(
   output logic       tx_ctl_o,
   output logic [3:0] tx_data_o,
 
-  output logic       clk_o,       // everything below is in its time
+  output logic       clk_o,       // the clock of everything below
   output logic       rx_valid_o,
   output logic       rx_error_o,
   output logic [7:0] rx_byte_o,

@@ -1,8 +1,8 @@
-// Weft on a LambdaConcept ECPIX-5 (LFE5UM5G-85F): the card with a serial line to its host and gigabit Ethernet. docs/boards.md says what for.
+// Weft on a LambdaConcept ECPIX-5 (LFE5UM5G-85F): the card with a serial line to its host and gigabit Ethernet (docs/boards.md).
 //
-//   FTDI ── serial_uart ══ serial_nic ══ rgmii_pins ── PHY ── RJ45
-//
-// Two clocks: `clk` (from the board's 100 MHz: the card and the serial line), `mac_clk` (125 MHz, the PHY's). What crosses does so in a module of rtl/boards/cdc.
+// Pipeline:  FTDI ── serial_uart ══ serial_nic ══ rgmii_pins ── PHY ── RJ45
+// Why:       Two clocks: `clk` (from the board's 100 MHz: the card and the serial line), `mac_clk` (125 MHz, the PHY's). All crossings are in modules
+//            of rtl/boards/cdc.
 
 module weft_ecpix5 #(
   parameter int unsigned NUM_FLOWS = 64,
@@ -25,7 +25,7 @@ module weft_ecpix5 #(
   output logic       eth_tx_ctl,
   output logic [3:0] eth_tx_data,
 
-  output logic [1:0] led_g  // low: Ethernet has a link; a host has the card
+  output logic [1:0] led_g  // low: Ethernet has a link (0), a host is connected (1)
 );
 
   // ---------------------------------------------------------------- clocks, resets
@@ -67,7 +67,7 @@ module weft_ecpix5 #(
     .rst_no      (rst_n_mac)
   );
 
-  // The PHY wants 10 ms of reset.
+  // The PHY needs 10 ms of reset.
   logic [63:0] cycles;
   logic        phy_on_q;
   always_ff @(posedge clk or negedge rst_n_card) begin

@@ -1,20 +1,17 @@
-// Whole frames from one clock to another: a frame is seen by the reader when all of it is in, and then comes without a gap.
+// Whole frames from one clock to another: the reader sees a frame when all of it is in, and then without a gap.
 //
-//   writer: beats ─► memory                          ─► reader: beats
-//           last  ─► length ─► fifo_async ─► length  ─► counts them down
-//           room  ◄──────── gray_sync ◄───────────────  beats read
-//
-// DROP = 0: ready/valid; the writer waits for room, so the longest frame has at most DEPTH - 2 beats.
-// DROP = 1: always ready, for a source that cannot wait; a frame of which any beat finds no room is dropped whole, and told by a pulse
-// on `wr_dropped_o`. Such a source may be inside a frame when the reset ends: what comes up to the first last beat, or abort, is nobody's.
-// Either way nobody ever sees a part of a frame.
-//
-// `wr_drop_i`: frames of which a beat comes meanwhile are dropped (and told), nothing waits. `wr_abort_i`: the frame under way will
-// have no end, and the next beat begins another (dropped and told); beats that come meanwhile are nobody's. `rd_abort_i`: the reader has
-// lost what it had of a frame: nothing is shown, the frame that it was in the middle of is thrown away to its end.
-//
-// Room for DEPTH - 2 beats and FRAMES frames; what was read is room again some 5 cycles of both clocks later. From the last beat of a
-// frame to its first at the reader: a cycle of the writer and 7 to 8 of the reader. Both resets are one reset.
+// Handshake: Reader: ready/valid, held. Writer, DROP = 0: ready/valid, stalled for room; the longest frame has DEPTH - 2 beats. Writer, DROP = 1:
+//            always ready, for a source that cannot wait; a frame without room for any beat is dropped whole (`wr_dropped_o`). From a frame's last
+//            beat to its first at the reader: one cycle of the writer and 7 to 8 of the reader.
+// Pipeline:  writer: beats ─► memory                          ─► reader: beats
+//                    last  ─► length ─► fifo_async ─► length  ─► counts them down
+//                    room  ◄──────── gray_sync ◄───────────────  beats read
+// Why:       Nobody ever sees a part of a frame. A source that cannot wait may be inside a frame when the reset ends. Its beats up to the first last
+//            one, or abort, are ignored.
+//            `wr_drop_i`: frames with a beat meanwhile are dropped (and counted), nothing stalls. `wr_abort_i`: the present frame has no end, and the
+//            next beat begins another (dropped and counted); beats meanwhile are ignored. `rd_abort_i`: the reader lost what it had of a frame:
+//            nothing is shown, and the rest of that frame is dropped.
+//            Room is DEPTH - 2 beats and FRAMES frames; read beats are room again some 5 cycles of both clocks later. Both resets are one reset.
 
 module frame_fifo #(
   parameter int unsigned WIDTH  = 577,
@@ -44,7 +41,7 @@ module frame_fifo #(
   localparam int unsigned ADDR_W = $clog2(DEPTH);
 
   // ---------------------------------------------------------------- writer
-  // Beats ever written and taken back, one bit more than the address; the frame under way began at `start_q`.
+  // Beats written less those rolled back, one bit more than the address; the present frame began at `start_q`.
   logic [ADDR_W:0] count_q, start_q, used, read_seen;
   logic [ADDR_W-1:0] length_q;  // beats of it so far
   logic room_q, skip_q, length_ready, room, refuse, taken, push, finish;
@@ -58,7 +55,7 @@ module frame_fifo #(
   assign finish       = push && wr_last_i;
   assign wr_dropped_o = wr_abort_i ? length_q != '0 : taken && !skip_q && refuse;
 
-  // Room is judged a cycle ahead, with a beat to spare for the one that comes meanwhile.
+  // Room is computed a cycle ahead, with a beat to spare for the one that comes meanwhile.
   always_ff @(posedge wr_clk_i or negedge wr_rst_ni) begin
     if (!wr_rst_ni) begin
       count_q  <= '0;
@@ -118,8 +115,8 @@ module frame_fifo #(
   );
 
   // ---------------------------------------------------------------- reader
-  // The memory's output register is the beat that is shown. `left_q` beats of its frame are still to be fetched, none or one of them in
-  // bits of their own; the length of the next frame stands beside, in a slice, so that no path goes from a taken beat on to the lengths' FIFO.
+  // The memory's output register is the beat shown. `left_q` beats of its frame are not fetched yet; none and one are bits of their own. The next
+  // frame's length is in a slice, so that no path leads from a taken beat to the lengths' FIFO.
   logic [ADDR_W-1:0] left_q, ahead;
   logic some_q, one_q, ahead_valid, ahead_one, head_valid_q, head_last_q, inside_q, lost_q, fetch, take, next;
 
@@ -200,7 +197,7 @@ module frame_fifo #(
     if (wr_rst_ni) begin
       never_over_the_unread : assert (used < (ADDR_W + 1)'(DEPTH));
       length_is_what_is_in : assert (length_q == ADDR_W'(count_q - start_q));
-      // A frame that can never fit would wait for ever.
+      // A frame that never fits would wait for ever.
       longest_frame_fits : assert (DROP || length_q < ADDR_W'(DEPTH - 2));
     end
   end

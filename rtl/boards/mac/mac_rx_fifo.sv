@@ -1,9 +1,12 @@
-// From the MAC to the card. A MAC cannot wait and its clock may bring beats faster than the card takes them (65-byte frames at 100 Gb/s
-// are 281 million beats a second), so a frame that finds no room is dropped whole, and counted.
+// From the MAC to the card. A frame without room is dropped whole, and counted.
 //
-// AXI-Streams with byte 0 in tdata[7:0]; `tuser` marks a bad frame with its last beat. The card's end has bubbles between frames only,
-// and waits for `rx_tready`, which the card never takes away. `mac_rst_i`: the MAC's receiver is in reset, a frame under way is over.
-// After `mac_rst_ni` what comes up to the first end of a frame, or `mac_rst_i`, is ignored: it may be the rest of one.
+// Handshake: AXI-Streams, byte 0 in tdata[7:0]; `tuser` marks a bad frame with its last beat. The MAC's side is always taken. The card's side has
+//            gaps between frames only, and waits for `rx_tready`, which the card never lowers.
+// Pipeline:  frame_fifo.
+// Why:       A MAC cannot wait, and its clock may bring beats faster than the card takes them. 65-byte frames at 100 Gb/s are 281 million beats a
+//            second.
+//            `mac_rst_i`: the MAC's receiver is in reset, and a frame in progress is over. After `mac_rst_ni` beats up to the first end of a frame,
+//            or `mac_rst_i`, are ignored: they may be the rest of one.
 
 module mac_rx_fifo #(
   parameter int unsigned DATA_W = 512,

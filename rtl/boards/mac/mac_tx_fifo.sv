@@ -1,9 +1,10 @@
-// From the card to the MAC. A MAC must not run dry inside a frame, so a frame is begun when all of it is here, whatever the clocks are.
+// From the card to the MAC: a frame begins when all of it is here, as a MAC must not run dry inside a frame.
 //
-// AXI-Streams with byte 0 in tdata[7:0]. Short frames are padded with zeros to 60 bytes, for a MAC that does not (it adds the FCS).
-// `link_i` (card's clock): while there is no link, frames are taken and dropped, and counted, so that the card never waits for a cable:
-// a reset of the card waits for its frame to be taken. `mac_rst_i` (MAC's clock): the MAC's transmitter is in reset; what it had of a frame is
-// lost, the rest is thrown away.
+// Handshake: AXI-Streams, byte 0 in tdata[7:0], ready/valid. While there is no link (`link_i`), frames are taken, dropped and counted.
+// Pipeline:  padding is combinational; then frame_fifo.
+// Why:       Short frames are padded with zeros to 60 bytes, for a MAC that does not pad (it adds the FCS).
+//            The card never waits for a cable: a reset of the card waits for its frame to be taken.
+//            `mac_rst_i` (MAC's clock): the MAC's transmitter is in reset; its part of a frame is lost, the rest is dropped.
 
 module mac_tx_fifo #(
   parameter int unsigned DATA_W = 512,
@@ -35,7 +36,7 @@ module mac_tx_fifo #(
   localparam int unsigned POS_W = $clog2(SHORTEST + LANES);
 
   // ---------------------------------------------------------------- padding
-  // A frame that ends too early goes on to byte 59: with wide beats in its last beat, with narrow ones in some beats more.
+  // A short frame continues to byte 59: with wide beats in its last beat, with narrow ones in some more beats.
   logic [POS_W-1:0] at_q;  // bytes before this beat, at most SHORTEST
   logic padding_q, last, ready, valid, dropped;
   logic [DATA_W-1:0] data;

@@ -1,15 +1,22 @@
-// BAR0 and BAR2 as a bridge's AXI4 master shows them: whole beats at any byte, in bursts of any length.
+// BAR0 and BAR2 as a bridge's AXI4 master accesses them: beats of any width at any byte, in bursts of any length.
 //
-//   AW, W ─► a beat of the push window ──────────────────► push port of the card, as it is
-//            any other ─► its words, one after the other ─► AXI4-Lite
-//   AR, R ◄─ the word at the beat's address, in every place ◄─ AXI4-Lite
-//
-// All writes go one way and one at a time, so that registers, doorbells and pushed jobs come to the card in the bridge's order. A burst of the
-// window takes two cycles and one for each beat; any other, two cycles and for each word that has a strobe two and its AXI4-Lite write. A write
-// without strobes is answered, and nothing else. The worst response of a burst's words is its response.
-//
-// Registers are read as words of 32 bits. Of a wider beat the first word is read, and stands in all of its words. Bursts are INCR.
-// Ready/valid on all channels; the push port always takes.
+// Handshake: ready/valid on all channels; the push port always takes. Bursts are INCR. A burst of the push window takes two cycles and one for each
+//            beat. Any other takes two cycles, and for each word with a strobe two and its AXI4-Lite write.
+// Pipeline:  AW, W ─► a beat of the push window ──────────────────► push port of the card, as it is
+//                     any other ─► its words, one after the other ─► AXI4-Lite
+//            AR, R ◄─ the word at the beat's address, in every place ◄─ AXI4-Lite
+//            state        | what happens                            | left when
+//            WIdle        | the address is taken                    | a burst comes
+//            WBeat        | a beat is taken, or pushed              | it has words to write; the burst's last: WDone
+//            WPick, WTake | the next word with a strobe is selected | always
+//            WWord        | AXI4-Lite write                         | it is answered
+//            WDone        | the response is offered                 | taken
+//            RIdle        | the address is taken                    | a burst comes
+//            RAsk, RWait  | AXI4-Lite read                          | it is answered
+//            RGive        | the beat is offered                     | taken
+// Why:       All writes go one way and one at a time, so registers, doorbells and pushed jobs reach the card in the bridge's order.
+//            A write without strobes is only answered. The worst response of a burst's words is its response.
+//            Registers are read as words of 32 bits: of a wider beat the first word is read, and is in all of its words.
 
 module bar_port #(
   parameter int unsigned        DATA_W = 512,

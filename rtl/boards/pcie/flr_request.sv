@@ -1,8 +1,9 @@
-// A function-level reset as AMD's cores tell of it (a pulse with the function's number, a pulse as the answer) into the card's
-// handshake: `req_o` stays until the card has drained (`done_i`), then the core is told, and `req_o` goes.
+// A function-level reset of AMD's cores (a pulse with the function's number, a pulse as answer) as the card's handshake.
 //
-// The card has function 0. A pulse for another function is answered at once, since nothing here belongs to it. Pulses while one is under
-// way: of function 0 they are the same reset, of others they are not answered (a device with one function has none).
+// Handshake: `req_o` is held until the card has drained (`done_i`); then the core is answered, and `req_o` is lowered.
+// Pipeline:  one register.
+// Why:       The card is function 0. A pulse for another function is answered at once, since nothing here belongs to it. During a reset, pulses of
+//            function 0 are the same reset; those of others are not answered (a device with one function has none).
 
 module flr_request #(
   parameter int unsigned FNC_W = 8

@@ -1,9 +1,11 @@
-// Between the card's vector requests and a PCIe core that has the MSI-X table itself and asks for one vector at a time: `irq_valid_o` stays
-// until the core says that it was sent (`irq_ack_i`) or that it was not (`irq_fail_i`: masked, or MSI-X is off).
+// Between the card's vector requests and a PCIe core that has the MSI-X table itself and takes one vector at a time.
 //
-// A request of the card is always taken. Requests of one vector that were not sent are one. What was not sent is asked for again RETRY
-// cycles later, so that an interrupt is not lost because it came while its vector was masked. Lower vectors first. `clear_i` (a reset
-// of the function) forgets what is pending; what stands at the core stands until it answers.
+// Handshake: `irq_valid_o` is held until the core has sent it (`irq_ack_i`) or not (`irq_fail_i`: masked, or MSI-X is off). A request of the card is
+//            always taken.
+// Pipeline:  one register: pending vectors, then the lowest one to the core.
+// Why:       Requests of one vector that were not sent are one. What was not sent is requested again RETRY cycles later, so that an interrupt is not
+//            lost because its vector was masked.
+//            `clear_i` (a reset of the function) drops pending ones; the one at the core is held until it answers.
 
 module irq_request #(
   parameter int unsigned VECTORS = 1,   // at most 32
@@ -50,7 +52,7 @@ module irq_request #(
       irq_vector_o <= '0;
       wait_q       <= '0;
     end else begin
-      // A request that comes while its vector stands at the core is another one.
+      // A request of a vector that is at the core already is another one.
       pending_q <= clear_i ? '0 : (pending_q & ~(start ? pick : '0)) | asked | again;
       if (start) begin
         irq_valid_o  <= 1'b1;

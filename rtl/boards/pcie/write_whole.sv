@@ -1,16 +1,15 @@
-// Write bursts for a bridge that is particular: each is shown when all of it is here, and without the beats at its end that have no strobe.
+// Write bursts for a bridge that needs them whole: each is shown when all of it is here, without its trailing beats that have no strobe.
 //
-//   AW ─► addresses ──────────────► AW, as long as there are beats with strobes
-//   W  ─► beats with strobes ─► W      │
-//          count of them ──────────────┘   none: no burst, and the answer from here
-//   B  ◄─ in order ◄─ B
-//
-// A drain of the card gives the beats that it owes without strobes. What a bridge makes of a burst that ends early, or has no strobe at
-// all, its guide does not say; it may write what must not be written any more. So such beats end here. All writes have one ID. In a burst the
-// beats with strobes come first and have no hole, as the card gives them.
-//
-// Ready/valid; no output depends on an input of the same cycle but for the answers. A burst of n beats comes out n + 4 cycles after it
-// came in, and a beat each cycle. DEPTH beats are more than the longest burst; BURSTS under way.
+// Handshake: ready/valid; no output depends on an input of the same cycle but for the answers. A burst of n beats is sent n + 4 cycles after it came
+//            in, a beat each cycle.
+// Pipeline:  AW ─► addresses ──────────────► AW, as long as there are beats with strobes
+//            W  ─► beats with strobes ─► W      │
+//                   count of them ──────────────┘   none: no burst, and the answer from here
+//            B  ◄─ in order ◄─ B
+// Why:       A drain of the card gives the beats that it owes without strobes. A bridge's guide does not say what becomes of a burst that ends early,
+//            or has no strobe at all. It may write what must not be written any more, so such beats end here.
+//            All writes have one ID. In a burst the beats with strobes come first and have no hole, as the card gives them. DEPTH beats are more than
+//            the longest burst; BURSTS are in flight at most.
 
 module write_whole #(
   parameter int unsigned DATA_W = 512,
@@ -51,8 +50,8 @@ module write_whole #(
   // ---------------------------------------------------------------- in: beats with strobes, and how many
   logic in_valid, in_ready, in_last, strobed, taken, beat_ready, beat_valid, beat_next;
   logic [BEAT_W-1:0] in_beat;
-  logic [7:0] count_q, in_len;  // beats with strobes so far, as many as one less than there can be; AxLEN
-  logic some_q, in_empty;  // there was one
+  logic [7:0] count_q, in_len;  // count_q: beats with strobes so far, at most one less than there can be; in_len: AxLEN
+  logic some_q, in_empty;  // a beat with strobes came
 
   stream_slice #(
     .WIDTH(BEAT_W + 2)

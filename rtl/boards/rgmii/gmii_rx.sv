@@ -1,10 +1,15 @@
-// The receiving half of a MAC for 1 Gb/s: a byte each cycle from the PHY, frames without preamble and FCS to the card.
+// The receiving half of a 1 Gb/s MAC: a byte a cycle from the PHY; frames without preamble and FCS to the card.
 //
-//   byte, valid, error ─► preamble, SFD ─► four bytes held back (the FCS, if the frame ends) ─► beats of 16 ─► mac_rx_fifo
-//
-// Nobody waits here: AXI-Stream without ready, byte 0 in tdata[7:0]. `tuser` is 1 with the last beat of a frame that has a wrong FCS, an error of the PHY in it,
-// or fewer than 64 bytes with its FCS. What has no byte but an FCS, or no SFD, is no frame. The last beat comes two cycles
-// behind the frame's last byte; all outputs are registers.
+// Handshake: AXI-Stream without ready, byte 0 in tdata[7:0]; nothing stalls. All outputs are registered. The last beat comes two cycles behind the
+//            frame's last byte.
+// Pipeline:  byte, valid, error ─► preamble, SFD ─► four bytes held back (the FCS, if the frame ends) ─► beats of 16 ─► mac_rx_fifo
+//            state  | meaning
+//            Idle   | no frame
+//            Before | its preamble
+//            Inside | behind its SFD
+//            Lost   | the rest of something that is no frame, also after reset
+// Why:       `tuser` is 1 with the last beat of a frame with a wrong FCS, an error of the PHY in it, or below 64 bytes with its FCS. A frame without
+//            a byte but an FCS, or without SFD, is none.
 
 module gmii_rx (
   input logic clk_i,  // 125 MHz
@@ -24,7 +29,7 @@ module gmii_rx (
   localparam logic [31:0] RESIDUE = 32'hDEBB20E3;
   localparam logic [6:0] SHORTEST = 7'd64;
 
-  // Idle: no frame, or what was left of one after reset; Before: its preamble; Inside: behind its SFD.
+  // States: see Pipeline above.
   typedef enum logic [1:0] {
     Idle,
     Before,
@@ -43,7 +48,7 @@ module gmii_rx (
 
   assign data_now = state_q == Inside && valid_i;
   assign over     = state_q == Inside && !valid_i;
-  // A byte comes out of those held back.
+  // A held-back byte is released.
   assign shift    = data_now && held_count_q[2];
   assign full     = keep_q[15];
 
@@ -91,7 +96,7 @@ module gmii_rx (
     end
   end
 
-  // Registers, for the FIFO's way from here is long.
+  // Registers, as the path to the FIFO is long.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) m_axis_tvalid <= 1'b0;
     else m_axis_tvalid <= (shift && full) || (over && keep_q[0]);

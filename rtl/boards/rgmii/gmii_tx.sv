@@ -1,10 +1,15 @@
-// The sending half of a MAC for 1 Gb/s: frames from the card, with preamble, FCS and gap, a byte each cycle to the PHY.
+// The sending half of a 1 Gb/s MAC: frames from the card, with preamble, FCS and gap, a byte a cycle to the PHY.
 //
-//   mac_tx_fifo ─► slice ─► a beat of 16 bytes in a shift register ─► byte ─► PHY
-//                                                                 └─► FCS ─┘
-//
-// AXI-Stream with byte 0 in tdata[7:0], ready from a register. A frame once begun comes without a gap (mac_tx_fifo holds it whole), of at least 60 bytes. From the
-// first beat to the first byte of the preamble: three cycles. 8 bytes of preamble and SFD, the frame, 4 of FCS, at least 12 of nothing.
+// Handshake: AXI-Stream, byte 0 in tdata[7:0], ready from a register. Frames have at least 60 bytes, and no gap once begun (mac_tx_fifo). Three
+//            cycles from the first beat to the first byte of the preamble.
+// Pipeline:  mac_tx_fifo ─► slice ─► a beat of 16 bytes in a shift register ─► byte ─► PHY
+//                                                                          └─► FCS ─┘
+//            state    | what is sent
+//            Idle     | nothing
+//            Preamble | 7 bytes of preamble, SFD
+//            Data     | the frame
+//            Fcs      | four bytes
+//            Gap      | nothing, at least 12 bytes with Idle
 
 module gmii_tx (
   input logic clk_i,  // 125 MHz
@@ -42,7 +47,7 @@ module gmii_tx (
   logic [ 14:0] beat_more;
   logic [31:0] crc_q, crc_next;
 
-  // The FIFO's block RAM is slow and far away.
+  // A slice, as the FIFO's block RAM is slow and far away.
   stream_slice #(
     .WIDTH(128 + 15 + 1)
   ) u_beat (
@@ -104,7 +109,7 @@ module gmii_tx (
       Data:     byte_o <= word_q[7:0];
       default:  byte_o <= ~crc_q[7:0];
     endcase
-    // What has run dry must not look whole.
+    // A frame that ran dry gets a wrong FCS.
     if (state_q == Idle) crc_q <= '1;
     else if (state_q == Data) crc_q <= underrun_o ? ~crc_next : crc_next;
     else if (state_q == Fcs) crc_q <= {8'd0, crc_q[31:8]};

@@ -1,17 +1,16 @@
-// A host at the other end of a byte stream instead of a bus: the card's registers, host memory and interrupts as frames.
+// A host at the other end of a byte stream instead of a bus: the card's registers, host memory and interrupts as frames (docs/boards.md).
 //
-//   bytes ─► serial_receive ─► read, write ─► AXI4-Lite to the card        ─► value      ─┐
-//                          ├─► data       ─► serial_read  ◄─► AXI of the card ─► request ─┼─► serial_send ─► bytes
-//                          └─► done       ─► serial_write ◄─► AXI of the card ─► bytes   ─┤
-//                                                          interrupts of the card ────────┘
-//
-// Order is kept as docs/card.md asks since all of it is one stream, in which the host works frame by frame, and B is given when the host has said that it
-// wrote. One register access, one read burst and one write burst are under way at a time. So is the most that either side must hold without being read:
-// a burst of each kind and a value.
-//
-// The link is down after reset, and from a fault on (a bad frame, `line_error_i`) up to the host's next SYNC. Meanwhile the card's reads and writes are
-// answered with errors and its interrupts dropped, so that a reset of the card, which waits for answers, never waits for a host. A SYNC itself ends
-// what was under way for the program before it.
+// Handshake: Bytes are ready/valid. One register access, one read burst and one write burst are in flight at a time.
+// Pipeline:  bytes ─► serial_receive ─► read, write ─► AXI4-Lite to the card        ─► value      ─┐
+//                                   ├─► data       ─► serial_read  ◄─► AXI of the card ─► request ─┼─► serial_send ─► bytes
+//                                   └─► done       ─► serial_write ◄─► AXI of the card ─► bytes   ─┤
+//                                                                   interrupts of the card ────────┘
+// Why:       The order of docs/card.md "The RTL boundary" is kept: all is one stream, in which the host works frame by frame. B is given when the
+//            host has confirmed its write.
+//            Either side has to hold at most a burst of each kind and a value without being read.
+//            The link is down after reset, and from a fault on (a bad frame, `line_error_i`) until the host's next SYNC. Meanwhile reads and writes
+//            of the card are answered with errors and its interrupts dropped. So a reset of the card, which waits for answers, never waits for a
+//            host. A SYNC itself ends what was in flight for the program before it.
 
 module serial_host
   import serial_pkg::*;
@@ -119,13 +118,13 @@ module serial_host
     .fault_o      (fault)
   );
 
-  // ---------------------------------------------------------------- what comes from the host
+  // ---------------------------------------------------------------- frames from the host
   assign is_read      = kind == HOST_READ;
   assign is_write     = kind == HOST_WRITE;
   assign is_data      = kind == HOST_DATA || kind == HOST_READ_ERROR;
   assign is_done      = kind == HOST_WRITTEN || kind == HOST_WRITE_ERROR;
 
-  // An answer to nothing, or of another length.
+  // An unexpected answer, or one of a wrong length.
   assign wrong        = frame_valid && ((is_data && (!read_waits || (kind == HOST_DATA && words != read_words))) || (is_done && !write_waits));
   assign read_done    = frame_valid && is_data && !wrong;
   assign write_done   = frame_valid && is_done && !wrong;
@@ -134,8 +133,8 @@ module serial_host
   assign break_now    = wrong || line_error_i;
   assign break_fault  = line_error_i ? FaultLine : FaultAnswer;
 
-  // A frame of an access is taken when the access is over, which is some cycles: the next one follows on the line, which nobody can stop. So it does not wait
-  // for the value to be sent, for which all of a burst may be in front of it; the host reads one register at a time.
+  // A frame of an access is taken when the access is over, some cycles later: the next frame follows on the line, which cannot be stalled. So it does
+  // not wait until the value is sent, behind all of a burst perhaps; the host reads one register at a time.
   assign frame_ready  = frame_valid && (is_read ? m_axil_rvalid && m_axil_rready : is_write ? m_axil_bvalid && m_axil_bready : 1'b1);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -165,7 +164,7 @@ module serial_host
     end
   end
 
-  // The address and value of an access: a frame that is broken off behind its back is not the one on the bus.
+  // Address and value of an access, held: a frame that is broken off meanwhile does not change the one on the bus.
   logic [16:0] address_q;
   logic [31:0] data_q;
 

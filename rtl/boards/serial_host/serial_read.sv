@@ -1,8 +1,13 @@
-// The card's AXI read port: a request goes to the host, its answer is gathered whole, then given in a beat a cycle.
+// The card's AXI read port over the byte stream: a request goes to the host, its answer is gathered whole, then given a beat a cycle.
 //
-//   AR ─► serial_send ─► ... ─► serial_receive ─► memory of a burst ─► R
-//
-// One burst at a time, so R has the order of AR. While the link is not up, and when the host says so, every beat is an error.
+// Handshake: AXI4, one burst at a time, so R has the order of AR. While the link is down, and when the host refuses, every beat is an error.
+// Pipeline:  AR ─► serial_send ─► ... ─► serial_receive ─► memory of a burst ─► R
+//            state   | what happens                 | left when
+//            Address | the address is taken         | a burst comes
+//            Send    | the request is sent          | sent, or the link is down
+//            Wait    | the host's answer is awaited | it came, or the link is down
+//            Fetch   | a beat is read from memory   | always
+//            Give    | the beat is offered          | taken
 
 module serial_read (
   input logic clk_i,
@@ -31,9 +36,9 @@ module serial_read (
   input logic [  7:0] waddr_i,
   input logic [127:0] wdata_i,
 
-  output logic       waits_o,    // for the host
-  output logic       pending_o,  // something of it is the host's business
-  output logic [8:0] words_o,    // that it waits for
+  output logic       waits_o,    // an answer of the host is outstanding
+  output logic       pending_o,  // a request is at the host, or about to be
+  output logic [8:0] words_o,    // length of the answer
   input  logic       done_i,
   input  logic       failed_i    // with done_i
 );

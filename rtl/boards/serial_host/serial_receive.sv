@@ -1,10 +1,11 @@
-// Frames from the host: each is checked to its end (form, length, sequence, CRC) before anybody sees it.
+// Frames from the host: each is checked to its end (form, length, sequence, CRC) before it is offered.
 //
-//   bytes ─► kind, sequence, length ─► payload ─► the last 16 bytes in a register ─► `tail_o`
-//                                             └─► of HOST_DATA each 16 into the caller's memory
-//
-// Ready/valid: bytes in; frames out, whose fields stay until taken, and no byte is taken meanwhile. A frame is offered in the cycle after its
-// last byte. With an error, or `break_i`, comes a pulse on `bad_o`, and from then on all but a good HOST_SYNC is skipped, as it is after reset.
+// Handshake: ready/valid for bytes and frames; a frame's fields are held until taken, and no byte is taken meanwhile. A frame is offered in the cycle
+//            after its last byte.
+// Pipeline:  bytes ─► kind, sequence, length ─► payload ─► the last 16 bytes in a register ─► `tail_o`
+//                                                      └─► of HOST_DATA each 16 into the caller's memory
+//            States: the field of the next byte.
+// Why:       An error, or `break_i`, makes a pulse on `bad_o`. From then on all but a good HOST_SYNC is skipped, as it is after reset.
 
 module serial_receive
   import serial_pkg::*;
@@ -72,7 +73,7 @@ module serial_receive
 
   assign length = {byte_i[4:0], low_q};
 
-  // Lengths that there are: at most a burst of 4 KiB.
+  // Valid lengths: at most a burst of 4 KiB.
   always_comb begin
     unique case (kind_q)
       HOST_SYNC, HOST_READ:                            form_ok = length == 13'd4;
@@ -121,7 +122,7 @@ module serial_receive
       we_q <= take && state_q == Payload && kind_q == HOST_DATA && lane_q == '1;
       if (take) begin
         unique case (state_q)
-          // 0 fills; before a SYNC nothing else is a beginning.
+          // 0 is a filler; before a SYNC no other kind begins a frame.
           Kind:       if (broken_q ? byte_i == HOST_SYNC : byte_i != '0) state_q <= Sequence;
           Sequence:   state_q <= LengthLow;
           LengthLow:  state_q <= LengthHigh;

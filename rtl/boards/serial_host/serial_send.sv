@@ -1,9 +1,15 @@
 // Frames to the host, one after the other, a byte a cycle at most.
 //
-// Requests are valid/ready: valid and its fields stay until ready, which comes when the last byte of the frame was taken. When several are there:
-// SYNC, fault, register value, DMA write, DMA read, interrupt. The first two go whether the link is up or not, the others only while `up_i`; one
-// whose valid is taken back while `busy_o` is low, or before it was up, was not begun. The bytes of a DMA write come from the caller's
-// memory: words of 16 bytes with a bit for each byte that is to go, a word the cycle after `re_o`.
+// Handshake: Requests are ready/valid: valid and fields are held until ready, which comes with the last byte of the frame. Priority: SYNC, fault,
+//            register value, DMA write, DMA read, interrupt. The first two are sent whether the link is up or not, the others only while `up_i`. A
+//            request withdrawn while `busy_o` is low, or before the link was up, was not begun.
+// Pipeline:  state | what is sent                           | left when
+//            Idle  | nothing; a request is selected         | there is one
+//            Head  | kind, sequence, length, fields         | sent
+//            Fetch | nothing; a word of a DMA write is read | always
+//            Data  | its bytes with a strobe                | sent
+//            Crc   | the CRC                                | sent
+// Why:       The bytes of a DMA write come from the caller's memory: words of 16 bytes with a strobe for each byte, a cycle after `re_o`.
 
 module serial_send
   import serial_pkg::*;
@@ -52,7 +58,7 @@ module serial_send
     Crc
   } state_e;
 
-  // What goes in front of the CRC and of a DMA write's bytes: at most 4 + 10 bytes.
+  // Bytes before the CRC and before a DMA write's bytes: at most 4 + 10.
   localparam int unsigned HEAD = 14;
 
   state_e state_q;

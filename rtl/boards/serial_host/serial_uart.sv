@@ -1,8 +1,11 @@
 // An asynchronous serial line, 8 bits, no parity, one stop bit, in both directions.
 //
-// Bytes ready/valid. The rate is a fraction of the clock: a phase of 16 bits is advanced by BAUD * 2^16 / clock each cycle, and its overflow is a bit, so
-// an edge is at most one cycle off and the error does not add up over a byte, which begins with the phase at 0. Wants 8 cycles a bit or more. Received bytes wait
-// in a queue of 16; one that finds it full is lost, and told, as is one without a stop bit, by a pulse on `error_o`. There are no handshake lines.
+// Handshake: Bytes are ready/valid. Received bytes wait in a queue of 16. A byte that finds it full is lost, as is one without a stop bit: a pulse on
+//            `error_o`. There are no handshake lines.
+// Pipeline:  bit_sync, shift register, queue; transmit one shift register.
+// Why:       The rate is a fraction of the clock: a phase of 16 bits advances by BAUD * 2^16 / clock each cycle, and its overflow is a bit. So an
+//            edge is at most one cycle off, and the error does not add up over a byte, which begins with the phase at 0. A bit needs 8 cycles or
+//            more.
 
 module serial_uart #(
   parameter int unsigned CLOCK_KHZ = 50_000,
@@ -10,7 +13,7 @@ module serial_uart #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
-  input  logic rxd_i,   // of no clock
+  input  logic rxd_i,   // asynchronous
   output logic txd_o,
 
   output logic       rx_valid_o,
@@ -48,7 +51,7 @@ module serial_uart #(
   assign valid   = stop && rxd;
   assign error_o = stop && (!rxd || !room);
 
-  // The first look is half a bit behind the edge. A start bit that is over by then was none.
+  // The first sample is half a bit behind the edge. A start bit that is over by then was none.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q <= 1'b0;

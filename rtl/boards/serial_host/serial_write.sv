@@ -1,9 +1,14 @@
-// The card's AXI write port: a burst is gathered whole, then sent as one frame, then answered as the host answers.
+// The card's AXI write port over the byte stream: a burst is gathered whole, sent as one frame, and answered as the host answers.
 //
-//   AW, W ─► memory of a burst ─► serial_send ─► ... ─► `done_i`, `failed_i` ─► B
-//
-// One burst at a time. Its strobes may have no hole from the first to the last (the card keeps that), and one without any is answered at once. While
-// the link is not up every burst is answered with an error.
+// Handshake: AXI4, one burst at a time. While the link is down every burst is answered with an error.
+// Pipeline:  AW, W ─► memory of a burst ─► serial_send ─► ... ─► `done_i`, `failed_i` ─► B
+//            state   | what happens                 | left when
+//            Address | the address is taken         | a burst comes
+//            Data    | beats enter the memory       | the last one
+//            Send    | the frame is sent            | sent, or the link is down
+//            Wait    | the host's answer is awaited | it came, or the link is down
+//            Answer  | the response is offered      | taken
+// Why:       Strobes may have no hole from the first to the last (the card keeps that). A burst without any is answered at once.
 
 module serial_write (
   input logic clk_i,
@@ -32,8 +37,8 @@ module serial_write (
   output logic [127:0] rdata_o,
   output logic [ 15:0] rstrb_o,
 
-  output logic waits_o,    // for the host
-  output logic pending_o,  // something of it is the host's business
+  output logic waits_o,    // an answer of the host is outstanding
+  output logic pending_o,  // a burst is at the host, or about to be
   input  logic done_i,
   input  logic failed_i    // with done_i
 );
@@ -64,7 +69,7 @@ module serial_write (
   assign waits_o       = state_q == Wait;
   assign pending_o     = state_q == Send || state_q == Wait;
   assign push          = s_axi_wvalid && s_axi_wready;
-  // The link has gone, and nothing of the burst is being sent.
+  // The link is down, and nothing of the burst is being sent.
   assign gone          = !up_i && !busy_i;
 
   always_comb begin
@@ -103,7 +108,7 @@ module serial_write (
     if (push) begin
       bytes_q <= bytes_q + 13'(ones);
       word_q  <= word_q + 1'b1;
-      // Words in front of the first strobe are left out: it is then in the first word of the memory.
+      // Words before the first strobe are left out: it is then in the first word of the memory.
       if (bytes_q == '0) begin
         skip_q <= skip;
         if (ones == '0) begin
@@ -135,7 +140,7 @@ module serial_write (
 `ifndef SYNTHESIS
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
-  logic ended_q;  // a word did not go to its end: no more strobes
+  logic ended_q;  // a word did not reach its end: no more strobes
   always_ff @(posedge clk_i) begin
     if (state_q == Address) ended_q <= 1'b0;
     else if (push && (bytes_q != '0 || ones != '0) && !s_axi_wstrb[15]) ended_q <= 1'b1;

@@ -117,7 +117,7 @@ module rx_dispatch
   localparam int unsigned WALK_W = $clog2(WALKS);
   localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
-  // ---------------------------------------------------------------- the packet that stands here: flow, row, position
+  // ---------------------------------------------------------------- the packet here: flow, row, position
   rx_packet_t  packet_q;
   rx_segment_t segment;
   logic pop, vacant, weigh, latch, ready, known_q, found_q, same, same_upd;
@@ -405,7 +405,7 @@ module rx_dispatch
   assign goes_up = known_q ? room && !spent : room_plain;
   assign drop = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
 
-  // ---------------------------------------------------------------- what is decided: position, report, close
+  // ---------------------------------------------------------------- position, report, close of what is decided
   rx_packet_t   of;
   rx_position_t position_d;
   logic whole, raw, is_known, is_duplicate, is_refused, counts_raw;

@@ -215,7 +215,8 @@ module rx_output
   logic               raw_last_q;
   logic [COUNT_W-1:0] raw_count_q;  // bytes of the last one
   logic [DATA_W-1:0] read_beat, raw_beat_q;
-  logic buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // buffered: a beat was read; raw_valid_q: one is in the register; raw_take: it leaves
+  logic
+      buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // buffered: a beat was read; raw_valid_q: one is in the register; raw_take: it leaves
 
   // A raw frame's address: the slot's offset, and the sum in two halves.
   logic [30:0] raw_offset_q;

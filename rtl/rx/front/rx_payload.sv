@@ -89,7 +89,7 @@ module rx_payload #(
     next_d.spill   = beats_in[0] != beats_out[0];  // the difference is one at most
   end
 
-  // ---------------------------------------------------------------- requests, as many as the buffer can take
+  // ---------------------------------------------------------------- requests, as many as the buffer has room for
   logic room, last_read, pending_last_q, in_valid, in_pop, in_last, ahead_idle;
   logic [15:0] pos_q, left_q;  // next beat to read, beats left
   logic [DATA_W-1:0] in_data;

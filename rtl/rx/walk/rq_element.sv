@@ -82,7 +82,7 @@ module rq_element
   logic [CONTEXTS-1:0][63:0] rq_base_q;
   logic [CONTEXTS-1:0][ 7:0] rq_log2_q;
 
-  // ------------------------------------------------------------------ what is wanted
+  // ------------------------------------------------------------------ the wanted element
   logic known, in_window, miss, take_miss, room, flush_q, ahead;
   logic [CONTEXTS-1:0] match, match_q;  // the flow's context
   context_t current, victim;

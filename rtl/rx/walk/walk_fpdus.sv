@@ -151,7 +151,7 @@ module walk_fpdus
     .idle_o         (pack_idle)
   );
 
-  // ------------------------------------------------------------------ what the checks wait for
+  // ------------------------------------------------------------------ queues to the checks
   logic head_room, tail_room, crc_room;
   fifo_sync #(
     .WIDTH($bits(fpdu_head_t)),

@@ -81,7 +81,7 @@ module walk_framer
   logic [2*DATA_W-1:0] window;
   assign window = {next_data, held_data_q} >> {lane_q, 5'd0};
 
-  // ------------------------------------------------------------------ what a beat is
+  // ------------------------------------------------------------------ the next beat, judged
   typedef struct packed {
     logic       last;
     logic       partial;

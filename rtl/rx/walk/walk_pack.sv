@@ -47,7 +47,7 @@ module walk_pack
     else valid_q <= {valid_q[1:0], st_valid_i};
   end
 
-  // ------------------------------------------------------------------ 1: what is in the beat
+  // ------------------------------------------------------------------ 1: payload in the beat
   // Words from this beat's begin to the payload's (pad included) end and begin. The pad is in the last one of them.
   // Without payload that is the header's last word.
   logic [14:0] to_end, to_end_q;
@@ -88,7 +88,7 @@ module walk_pack
     for (int unsigned i = 0; i < WORDS; i++) pad_word_q[i] <= LANE_W'(to_end) == LANE_W'(i + 1);
   end
 
-  // ------------------------------------------------------------------ 2: how it goes on from the beats before
+  // ------------------------------------------------------------------ 2: continuation of the beats before
   logic [4:0] payload;
   logic [LANE_W-1:0] kept, kept_q, kept2_q, turn_q;
   logic [LANE_W+1:0] filled;
@@ -124,7 +124,7 @@ module walk_pack
     if (valid_q[0] && (mark1_q.first || pad_here_q)) nonzero_pad_q <= pad_here_q && (nonzero_pad & pad_word_q) != '0;
   end
 
-  // ------------------------------------------------------------------ 3: turned
+  // ------------------------------------------------------------------ 3: rotated
   logic [  DATA_W-1:0] turned_q;
   logic [2*DATA_W-1:0] twice;
   logic [  LANE_W-1:0] kept3_q;
