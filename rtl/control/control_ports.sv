@@ -2,7 +2,7 @@
 //
 // Handshake: A request is held until granted. Memory and ports answer a cycle after the grant, the card's registers when they answer.
 // Pipeline:  one register.
-// Why:       An access to no address, or into the guard below the stack, is answered in error, which the core takes as a fault of the instruction.
+// Why:       An access to no address, or into the guard below the stack, is answered in error. The core takes that as a fault of the instruction.
 
 module control_ports
   import weft_card_pkg::*;

@@ -253,7 +253,7 @@ module card_regs
       end
       if (read_error_i) read_error_q <= 1'b1;
       if (write_error_i) write_error_q <= 1'b1;
-      if (table_start) table_refused_q <= 1'b1;  // until a table says otherwise
+      if (table_start) table_refused_q <= 1'b1;  // until the table answers
       else if (table_done) table_refused_q <= tbl_rsp_i.refused;
     end
   end

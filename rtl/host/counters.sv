@@ -22,7 +22,7 @@ module counters
   output logic [31:0] high_o    // bits 63:32, of those that have them
 );
 
-  // Those whose name ends in _bytes.
+  // Counters with a name in _bytes.
   localparam int unsigned NUM_WIDE = 3;
   localparam int unsigned WIDE[NUM_WIDE] = '{CNT_RX_BYTES, CNT_RX_PLACE_BYTES, CNT_TX_BYTES};
 

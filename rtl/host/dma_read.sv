@@ -3,8 +3,7 @@
 //
 // Handshake: Requests and answers are ready/valid. Answers of a client are in order; every R beat is taken at once.
 // Pipeline:  stage   | registers                  | what happens                                          | hazards
-//            request | dma_read_client            | cut into bursts                                       | room in the client's buffer for the whole
-//                    |                            |                                                       | burst
+//            request | dma_read_client            | cut into bursts                                       | room in the client's buffer for all of it
 //            AR      | u_ar                       | one burst a cycle; elements before jobs before gather
 //            R       | u_buffer (dma_read_client) | beats to the client of their ID                       | clients interleave
 //            answer  | u_answer (dma_read_client) | packed beats, in order                                | the consumer's ready

@@ -7,8 +7,8 @@
 //            bus beats ─► response buffer ─► rotate by the address ─► merge two neighbours ─► packed beats
 //            stage   | registers                   | what happens                                  | hazards
 //            request | addr_q, left_q, u_desc_fifo | the request and its descriptor                | one request at a time; REQUESTS descriptors
-//            cut     | burst_addr_q, burst_beats_q | one burst                                     | page_carry_q: the upper address half follows a
-//                    |                             |                                               | cycle later
+//            cut     | burst_addr_q, burst_beats_q | one burst                                     | page_carry_q: the upper half follows a cycle
+//                    |                             |                                               | later
 //            fit     | fits_q, room_q              | measured against the room                     | freed beats count a cycle later
 //            beat    | u_buffer                    | a bus beat, one a cycle
 //            rotate  | new_q, old_q                | by whole pieces of 8 bytes                    | not with ALIGNED

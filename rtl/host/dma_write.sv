@@ -10,8 +10,7 @@
 //            burst  | u_burst, split_q          | cut at 4 KiB pages, one burst a cycle     | OUTSTANDING bursts at most (u_track_fifo)
 //            AW     | u_aw                      | register slice                            | AWREADY
 //            rotate | u_rotated                 | a beat of the command's client is rotated | room for four
-//            merge  | carry_q, extra_q          | merged with the beat before, strobes      | a burst's first beat waits until its AW is shown
-//                   |                           |                                           | (given_q)
+//            merge  | carry_q, extra_q          | merged with the beat before, strobes      | given_q: a burst's first beat waits for its AW
 //            W      | u_w                       | register slice                            | WREADY
 //            B      | u_track, bad_q            | responses by command
 // Why:       Commands and data are executed in the order of acceptance, so host memory changes in that order too.

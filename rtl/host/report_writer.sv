@@ -2,12 +2,11 @@
 //
 // Handshake: ready/valid inputs, taken in turn while the ring has room; one report in two cycles at most. To dma_write a command and its beats, each
 //            held until taken.
-// Pipeline:  cycle  | registers                    | what happens                                            | hazards
-//            -2, -1 | used_q, one_q, two_q, addr_q | room and address of the next slot, as sums of their own | took_q, fresh_q: not valid in the
-//                   |                              | cycle                                                   | cycle behind a report
-//            0      | report_q, cmd_addr_o         | a report is taken                                       | needs the one before to be sent
-//            1..    | cmd_sent_q, beats_sent_q     | command and beats to dma_write                          | backpressure
-//            answer | report_interrupt             | counted, interrupt                                      | after an error nothing more
+// Pipeline:  cycle  | registers                    | what happens                      | hazards
+//            -2, -1 | used_q, one_q, two_q, addr_q | room and address of the next slot | took_q, fresh_q: not valid behind a report
+//            0      | report_q, cmd_addr_o         | a report is taken                 | needs the one before to be sent
+//            1..    | cmd_sent_q, beats_sent_q     | command and beats to dma_write    | backpressure
+//            answer | report_interrupt             | counted, interrupt                | after an error nothing more
 // Why:       Reports of one source keep their order, and a report is accepted only after its source's writes before it. dma_write works in order of
 //            acceptance, so what a report speaks of is in memory before it.
 //            A report counts as written (`tail_o`) when its write response has come; interrupts use that count. After a failed write the ring has a

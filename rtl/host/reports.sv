@@ -166,7 +166,7 @@ module reports
     end
 
     // ---------------------------------------------------------------- room in the rings
-    logic left_q, left_port_q, left_two_q;  // a receive report was taken; it stands for two
+    logic left_q, left_port_q, left_two_q;  // a receive report was taken; it is two joined ones
     logic [1:0]      full_q;
     logic [1:0][8:0] coming_q;  // begun in receive, not taken yet
     logic [1:0][31:0] used_q, with_q, half_q;  // half: the bits of a count that half a ring does not have

@@ -27,7 +27,7 @@ module write_watch #(
   // Raw slots, reports, capture: first byte, log2 of the bytes.
   input logic [RINGS-1:0][63:0] ring_base_i,
   input logic [RINGS-1:0][ 7:0] ring_log2_i,
-  input logic                   idle_i,       // the card has nothing to write, and no reset is under way
+  input logic                   idle_i,       // the card has nothing to write, and no reset is in progress
 
   input logic [        63:0] awaddr_i,
   input logic                awvalid_i,

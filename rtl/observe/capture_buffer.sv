@@ -2,12 +2,10 @@
 //
 // Handshake: Observes one beat a cycle, without backpressure. Frames are ready/valid. Read data come a cycle after `rd_valid_i`; space is freed in
 //            the order of the frames, up to `free_stop_i`.
-// Pipeline:  stage     | registers                | what happens                                             | hazards
-//            beat      | data_q, count_q, clock_q | the beat is registered                                   | the first beat decides whether the
-//                      |                          |                                                          | frame is captured
-//            memory    | wr_q, left_q, seen_q     | the first `snap_i` bytes are stored                      | full_q: a cycle late, with one beat to
-//                      |                          |                                                          | spare
-//            last beat | u_frames                 | the frame becomes visible, or is rolled back and counted | ring or queue was full
+// Pipeline:  stage     | registers                | what happens                        | hazards
+//            beat      | data_q, count_q, clock_q | the beat is registered              | the first beat decides on the capture
+//            memory    | wr_q, left_q, seen_q     | the first `snap_i` bytes are stored | full_q: a cycle late, a beat to spare
+//            last beat | u_frames                 | visible, or rolled back and counted | ring or queue was full
 // Why:       As full is a cycle late, a frame right behind one that was left out may be left out and counted, too.
 //            The input is registered, so that the paths observed are not loaded.
 

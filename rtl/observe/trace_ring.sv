@@ -16,8 +16,8 @@
 //            sources may be out of order in the ring; those of one source are not.
 //            An event counts as recorded at its turn, three cycles before it is in memory. So a read of the count right behind a register write
 //            includes that write's event. A read of the entry itself comes later.
-//            Entries and their count outlive a reset of the card: who comes next sees what was done before. Events in the queues are lost by it; one
-//            with its number continues into the memory.
+//            Entries and their count outlive a reset of the card, for whoever opens it next. Events in the queues are lost by it; one with its number
+//            continues into the memory.
 
 module trace_ring
   import weft_card_pkg::*;

@@ -1,11 +1,11 @@
-// Types that the card's subsystems exchange and the host never sees. What the host sees is in weft_card_pkg.
+// Types that the card's subsystems exchange, invisible to the host. What the host sees is in weft_card_pkg.
 
 package weft_int_pkg;
 
-  // Ports that a card has at most: each has a job ring, a report ring and a raw ring (docs/card.md, Ports).
+  // Most ports of a card: each has a job ring, a report ring and a raw ring (docs/card.md "Ports").
   parameter int unsigned MAX_PORTS = 2;
 
-  // What the registers tell of a raw ring.
+  // Registers of a raw ring.
   typedef struct packed {
     logic        reset;       // one-cycle pulse: the ring starts again at 0
     logic [63:0] base;
@@ -13,7 +13,7 @@ package weft_int_pkg;
     logic [31:0] head;        // raw frames the host has consumed
   } raw_cfg_t;
 
-  // What the registers tell the receive path. Of ports that there are not, all is 0.
+  // Registers of the receive path. Ports that do not exist have 0.
   typedef struct packed {
     logic                     enable;
     logic [15:0]              mtu;            // longest frame in bytes, Ethernet header included
@@ -25,7 +25,7 @@ package weft_int_pkg;
     raw_cfg_t [MAX_PORTS-1:0] raw;
   } rx_cfg_t;
 
-  // What the registers tell the transmit path of a job ring.
+  // Registers of a job ring, for the transmit path.
   typedef struct packed {
     logic        enable;
     logic        job_reset;  // one-cycle pulse: the job ring starts again at 0
@@ -34,7 +34,7 @@ package weft_int_pkg;
     logic [31:0] job_tail;   // jobs the host has posted
   } tx_cfg_t;
 
-  // What the registers tell the report writer.
+  // Registers of a report ring.
   typedef struct packed {
     logic        reset;      // one-cycle pulse: the report ring starts again at 0
     logic [63:0] base;
@@ -46,7 +46,7 @@ package weft_int_pkg;
     logic [15:0] gap;        // cycles without a report after which one beyond is enough
   } report_cfg_t;
 
-  // Something that happened, for the trace ring. The fields are those of trace_entry_t.
+  // An event for the trace ring. The fields are those of trace_entry_t.
   typedef struct packed {
     logic              valid;
     logic [3:0]        kind;    // weft_card_pkg::TRACE_KIND_*
@@ -56,7 +56,7 @@ package weft_int_pkg;
     logic [15:0]       info;
   } trace_event_t;
 
-  // What the host side does in a cycle, for counters and trace.
+  // Activity of the host side in a cycle, for counters and trace.
   typedef struct packed {
     logic       read_request;
     logic       read_error;
@@ -64,11 +64,11 @@ package weft_int_pkg;
     logic       write_request;
     logic       write_error;
     logic       write_stall;     // the bus does not take a beat
-    logic       aw_stall;        // nor a write's address
+    logic       aw_stall;        // the bus does not take a write's address
     logic       report_written;
     logic       report_stall;
     logic       msix;
-    logic       msix_gap;        // for want of another report
+    logic       msix_gap;        // an interrupt that came of REPORT_GAP
     logic       rx_ignored;      // a frame from the MAC, in loopback
   } host_activity_t;
 
@@ -76,10 +76,10 @@ package weft_int_pkg;
   parameter int unsigned PORT_FIRST = 16;
   parameter int unsigned PORT_LAST = 36;
 
-  // Words that card_regs itself gives to reads: up to TABLE_CMD, in eights.
+  // Words that card_regs itself has for reads: up to TABLE_CMD, in eights.
   parameter int unsigned NUM_READ_WORDS = 152;
 
-  // What the host does at the registers, for those who have registers of their own and for the trace.
+  // Accesses of the host to registers, for modules with registers of their own and for the trace.
   typedef struct packed {
     logic        write;          // pulses: of a register, of a doorbell
     logic        doorbell;
@@ -91,7 +91,7 @@ package weft_int_pkg;
     logic [15:0] read_offset;
   } reg_bus_t;
 
-  // What the registers tell the capture.
+  // Registers of the capture.
   typedef struct packed {
     logic [1:0]  enable;      // receive, transmit; 0 if the ring is impossible
     logic        reset;       // one-cycle pulse: the ring starts again at 0
@@ -115,28 +115,28 @@ package weft_int_pkg;
 
   parameter logic [31:0] MAX_REPLAY_BYTES = 32'd4096;  // payload of a replay job at most: register JOB_REPLAY
 
-  // A replay on its way from transmit to receive.
+  // A replay, from transmit to receive.
   typedef struct packed {
     logic [95:0] key;      // of its flow, as the parser makes it of a received segment
     logic [31:0] seq;
-    logic        follows;  // it goes on where the last one ended: what is expected is known
-    logic [31:0] msn;      // else what is expected on queue 0, and MO
+    logic        follows;  // it continues where the last one ended: MSN and MO are known
+    logic [31:0] msn;      // otherwise the next MSN and MO of queue 0
     logic [31:0] mo;
     logic [15:0] bytes;
   } replay_t;
 
   parameter logic [15:0] NO_FLOW = 16'hffff;
 
-  // How much may wait, or be under way. DEEP is for a host whose answers take a microsecond while frames come at 100 Gb/s; SHALLOW for one that answers one
-  // burst after the other, in a small part.
+  // Depths of queues and in-flight limits. DEEP is for a host whose answers take a microsecond while frames come at 100 Gb/s. SHALLOW is for one that
+  // answers one burst after the other, in a small part.
   typedef struct packed {
     logic [31:0] store_bytes;  // of frames received and not closed
     logic [15:0] walks;        // segments in the walk, a power of two
     logic [15:0] contexts;     // flows whose receive elements are read ahead, a power of two
-    logic [15:0] operations;   // placements, reports and closes that wait for those before them
+    logic [15:0] operations;   // placements, reports and closes queued in order
     logic [15:0] jobs;         // read ahead
-    logic [15:0] steps;        // frames whose payload may be asked for
-    logic [15:0] job_reports;  // that wait, of failures as of others
+    logic [15:0] steps;        // frames whose payload may be requested
+    logic [15:0] job_reports;  // job reports queued, of failures as of others
     logic [15:0] bursts;       // writes without an answer
     logic [15:0] reads;        // of a client of dma_read without a complete answer
   } depths_t;

@@ -2,11 +2,11 @@
 //
 // Handshake: ready/valid at both ends. `in_layout_i` has one item for each packet; `out_layout_o` is constant over a packet. Latency four cycles; one
 //            beat a cycle, one cycle more when a packet spills into another beat.
-// Pipeline:  stage  | registers          | what happens                                        | hazards
-//            place  | p_*_q, to_marker_q | where the marker lies in the beat, and what it says | fill_q, next_q carry on from the beat before
+// Pipeline:  stage  | registers          | what happens                                       | hazards
+//            place  | p_*_q, to_marker_q | where the marker lies in the beat, and its pointer | fill_q, next_q carry on from the beat before
 //            insert | x_data_q           | it is inserted among the words, at most one a beat
 //            rotate | r_data_q           | rotated to the fill level
-//            merge  | rest_q, u_out      | merged with the words left                          | flush_q: a spill takes a cycle
+//            merge  | rest_q, u_out      | merged with the words left                         | flush_q: a spill takes a cycle
 // Why:       Markers and FPDUs are whole 32-bit words, so all shifts are by words.
 
 module tx_markers

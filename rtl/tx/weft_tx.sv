@@ -376,7 +376,7 @@ module weft_tx
     .stall_o       (mac_stall)
   );
 
-  // ---------------------------------------------------------------- what is under way, and counters
+  // ---------------------------------------------------------------- jobs and frames in flight, counters
   logic [7:0] jobs_q, frames_q;  // jobs behind job_fetch; frames behind gather's first piece
   logic take_job;
 

@@ -20,8 +20,8 @@ package weft_tx_pkg;
   parameter logic [1:0] STATUS_MALFORMED = 2'(JOB_STATUS_MALFORMED);
   parameter logic [1:0] STATUS_READ_ERROR = 2'(JOB_STATUS_READ_ERROR);
 
-  // Which set-up of which port's job ring a job belongs to. A set-up of which no job was given out does not count, so that jobs under way
-  // are of no more of them than they are themselves: fewer than there are numbers (weft_tx).
+  // Which set-up of which port's job ring a job belongs to. A set-up of which no job was given out does not count. So jobs in flight are of at most
+  // as many set-ups as there are jobs: fewer than there are numbers (weft_tx).
   // verilator lint_off UNUSEDPARAM
   parameter int unsigned EPOCH_W = 6;
   // verilator lint_on UNUSEDPARAM
@@ -47,7 +47,7 @@ package weft_tx_pkg;
     logic [13:0] length;
   } layout_t;
 
-  // What the headers of one frame say.
+  // The fields of one frame's headers.
   typedef struct packed {
     logic [31:0] seq;
     logic [31:0] ack;
@@ -65,7 +65,7 @@ package weft_tx_pkg;
     logic [15:0] remote_port;
   } headers_t;
 
-  // One frame. What `says` holds is headers_t; of a replay, which has no headers, replay_t (says_replay).
+  // One frame. `says` is a headers_t; of a replay, which has no headers, a replay_t (says_replay).
   typedef struct packed {
     logic        drop;        // its payload could not be read: never sent
     logic        raw;         // no headers of ours
@@ -95,7 +95,7 @@ package weft_tx_pkg;
     frame_t            frame;
   } step_t;
 
-  // A frame's payload on its way out of the store.
+  // A frame's payload, to be sent from the store.
   typedef struct packed {
     logic        drop;
     logic        crc;
@@ -103,7 +103,7 @@ package weft_tx_pkg;
     logic [31:0] crc_value;  // first wire byte in bits 7:0
   } fetch_t;
 
-  // A frame's headers on their way out.
+  // A frame's headers, to be sent.
   typedef struct packed {
     logic                      fpdu;
     logic                      replay;
@@ -113,7 +113,7 @@ package weft_tx_pkg;
     logic [8*HEADER_BYTES-1:0] header;         // of a replay, which has none, replay_t in the low bits
   } out_header_t;
 
-  // A replay is told of in the place of the headers, as a record of its own.
+  // A replay's record takes the place of the headers.
   function automatic headers_t says_replay(input replay_t about);
     return headers_t'($bits(headers_t)'(about));
   endfunction

@@ -8,8 +8,8 @@
 //            Before | its preamble
 //            Inside | behind its SFD
 //            Lost   | the rest of something that is no frame, also after reset
-// Why:       `tuser` is 1 with the last beat of a frame with a wrong FCS, an error of the PHY in it, or below 64 bytes with its FCS. A frame without
-//            a byte but an FCS, or without SFD, is none.
+// Why:       `tuser` is 1 with the last beat of a bad frame: wrong FCS, an error of the PHY, or below 64 bytes with its FCS. A frame without a byte
+//            but an FCS, or without SFD, is none.
 
 module gmii_rx (
   input logic clk_i,  // 125 MHz

@@ -11,7 +11,7 @@ package serial_pkg;
   localparam logic [7:0] HOST_SYNC = 8'h01;  // nonce (4): drop everything, start again
   localparam logic [7:0] HOST_READ = 8'h02;  // address (4)
   localparam logic [7:0] HOST_WRITE = 8'h03;  // address (4), value (4)
-  localparam logic [7:0] HOST_DATA = 8'h04;  // the bytes that DMA_READ asked for
+  localparam logic [7:0] HOST_DATA = 8'h04;  // the bytes of a DMA_READ
   localparam logic [7:0] HOST_READ_ERROR = 8'h05;  // they cannot be read
   localparam logic [7:0] HOST_WRITTEN = 8'h06;  // DMA_WRITE is done
   localparam logic [7:0] HOST_WRITE_ERROR = 8'h07;  // it cannot be

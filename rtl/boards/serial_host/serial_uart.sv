@@ -4,8 +4,7 @@
 //            `error_o`. There are no handshake lines.
 // Pipeline:  bit_sync, shift register, queue; transmit one shift register.
 // Why:       The rate is a fraction of the clock: a phase of 16 bits advances by BAUD * 2^16 / clock each cycle, and its overflow is a bit. So an
-//            edge is at most one cycle off, and the error does not add up over a byte, which begins with the phase at 0. A bit needs 8 cycles or
-//            more.
+//            edge is at most one cycle off. The error does not add up over a byte, which begins with the phase at 0. A bit needs 8 cycles or more.
 
 module serial_uart #(
   parameter int unsigned CLOCK_KHZ = 50_000,

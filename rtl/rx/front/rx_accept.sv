@@ -2,8 +2,8 @@
 //
 // Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
 // Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
-//            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | what segment and position say of each other       | the position may be that of the
-//                  |                                         |                                                   | youngest walk (rx_dispatch)
+//            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | position of the youngest walk
+//                  |                                         |                                                   | (rx_dispatch)
 //            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached_i`, late, selects one
 //            Ready |                                         | `accept_o` and the bits beside it
 // Why:       The same position serves a segment behind others in the walk, if it says where those will leave the flow. The bits beside the verdict

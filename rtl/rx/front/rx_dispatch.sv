@@ -5,18 +5,15 @@
 //            cycle with `start_ready_i`: a start is never pending. `close_o` is held in a register until taken. In a cycle with `hold_i` nothing is
 //            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet in five
 //            cycles at most.
-// Pipeline:  cycle   | registers         | what happens                                                  | hazards, bypasses
-//            0 Seek  | seek_q (rx_stand) | the packet at the queue's head is looked up, its payload      | again after a FLOW_KEY write
-//                    |                   | requested
-//            1-3     | rx_lookup         | the lookup is in flight                                       | overlaps cycles 4 to 8 of the one before
-//            4 load  | packet_q, flow_q  | the packet enters; row and position are fetched               | a replay enters only with an empty walk
-//            5 Latch | row_q, position_q | row and position arrive                                       | `same_upd`, `ended`: an end of the same
-//                    |                   |                                                               | flow
-//            6 Weigh | rx_accept         | segment and position are compared                             | `was_youngest`, `ended_same_q`
-//            7 Judge | rx_accept         | the rule of acceptance                                        | `attached` is the only late input
-//            8 Ready | rx_walks          | start, or a direct verdict                                    | `steady_q`: no start in the cycle behind
-//                    |                   |                                                               | an end
-//            close   | rx_close          | report, raw slot, store space                                 | one at a time
+// Pipeline:  cycle   | registers         | what happens                                         | hazards, bypasses
+//            0 Seek  | seek_q (rx_stand) | the queue's head is looked up, its payload requested | again after a FLOW_KEY write
+//            1-3     | rx_lookup         | the lookup is in flight                              | overlaps cycles 4 to 8 of the one before
+//            4 load  | packet_q, flow_q  | the packet enters; row and position are fetched      | a replay enters only with an empty walk
+//            5 Latch | row_q, position_q | row and position arrive                              | `same_upd`, `ended`: an end of its flow
+//            6 Weigh | rx_accept         | segment and position are compared                    | `was_youngest`, `ended_same_q`
+//            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
+//            8 Ready | rx_walks          | start, or a direct verdict                           | `steady_q`: none in the cycle behind an end
+//            close   | rx_close          | report, raw slot, store space                        | one at a time
 //            A packet of no flow goes from cycle 4 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
 //            (rx_stand).
 //            Segments in the walk are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes the close.

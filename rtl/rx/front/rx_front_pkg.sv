@@ -1,4 +1,4 @@
-// Types of the receive front: what the parser knows of a frame, and what becomes of it.
+// Types of the receive front: the parsed frame, the flow's position, and the verdict.
 
 package rx_front_pkg;
   import walk_pkg::stop_e;
@@ -8,7 +8,7 @@ package rx_front_pkg;
   // longest TCP header are 94, as are the longest IPv4 header and TCP without options; an 802.1Q tag and IPv6 would make it 118.
   parameter int unsigned WINDOW_BYTES = 128;
 
-  // Why a frame is dropped, in the order in which the reasons are tried.
+  // Reasons to drop a frame, in the order in which they are tried.
   typedef enum logic [3:0] {
     KEEP              = 4'd0,
     DROP_DISABLED     = 4'(TRACE_DROP_DISABLED),
@@ -43,9 +43,9 @@ package rx_front_pkg;
 
   // The TCP segment of a frame.
   typedef struct packed {
-    logic         is_tcp;         // and the frame is for this station alone
-    logic         replay;         // it is none: a piece of the stream out of host memory (replay_t), of which key, seq and payload_len are here
-    logic         unread;         // its TCP options were not read: there are IP options, or one has an impossible length
+    logic         is_tcp;         // a TCP segment to this station alone
+    logic         replay;         // a replay (replay_t), not a segment: of it key, seq and payload_len are here
+    logic         unread;         // its TCP options were not read: IP options, or an impossible length
     logic [2:0]   ecn;            // AE flag, ECN field of the IP header
     logic [95:0]  key;            // source and destination address, source and destination port as on the wire
     logic [31:0]  seq;
@@ -66,8 +66,8 @@ package rx_front_pkg;
     logic [15:0] start;
     logic [15:0] stop;       // position behind the last beat
     logic [15:0] frame_len;
-    logic [23:0] arrival;    // when it was whole: the clock in units of 8 cycles; not of a replay
-    logic        payload;    // there is some, of TCP
+    logic [23:0] arrival;    // when it was whole: clock in units of 8 cycles; 0 for a replay
+    logic        payload;    // it has TCP payload
     rx_segment_t segment;
   } rx_packet_t;
 
@@ -75,7 +75,7 @@ package rx_front_pkg;
   typedef struct packed {
     logic        attached;
     logic        ts_valid;
-    logic [10:0] taken;      // raw slots that it has taken of its share (rx_raw_slots), if the last one is of this generation
+    logic [10:0] taken;      // raw slots taken of its share (rx_raw_slots), if the last one is of this generation
     logic [15:0] mark;       // behind the last raw slot that the flow took for a segment that did not end whole (rx_flow_state)
     logic [31:0] rcv_nxt;
     logic [31:0] msn;
@@ -84,17 +84,17 @@ package rx_front_pkg;
     logic [31:0] window;
   } rx_position_t;
 
-  // What becomes of a segment of a known flow.
+  // The verdict on a segment of a known flow (docs/card.md "Rule of acceptance").
   typedef enum logic [2:0] {
-    ACCEPT_BARE,       // it carries nothing that counts
-    ACCEPT_REFUSE,     // report only, and nothing changes
+    ACCEPT_BARE,       // no payload, or SYN or RST: report, and the frame if SYN, RST or unread
+    ACCEPT_REFUSE,     // report with the reason, nothing changes
     ACCEPT_BYPASS,     // the flow is not attached: up raw
-    ACCEPT_DUPLICATE,  // wholly old
-    ACCEPT_WALK,       // next in sequence
-    ACCEPT_LEAVE       // not what the card can go on with: up raw, and the flow leaves the card
+    ACCEPT_DUPLICATE,  // wholly old: report only
+    ACCEPT_WALK,       // next in sequence: walked
+    ACCEPT_LEAVE       // the card cannot continue with it: up raw, and the flow is detached
   } accept_e;
 
-  // A segment in the walk: what is needed when it ends.
+  // A segment in the walk: what its end needs.
   typedef struct packed {
     rx_packet_t        packet;
     logic              port;
@@ -106,7 +106,7 @@ package rx_front_pkg;
     logic [31:0]       ts_recent;
   } walking_t;
 
-  // How its walk ended.
+  // The end of its walk.
   typedef struct packed {
     logic [15:0] len;
     stop_e       stop;
@@ -115,7 +115,7 @@ package rx_front_pkg;
     logic [31:0] mo;
   } walk_done_t;
 
-  // What ends a packet: its report, its raw copy, and the store space it gives back.
+  // The end of a packet: its report, its raw copy, and the store space that it returns.
   typedef struct packed {
     logic         raw;
     logic         report;

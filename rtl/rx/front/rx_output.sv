@@ -5,20 +5,15 @@
 //            may wait for host memory while further writes are made.
 // Pipeline:  operations, closes ─► queue ─► writes ─► reports in wait of their writes ─► rx_report ─► rpt
 //                                             '─► which report each write is for ─► its outcome ─'
-//            stage            | registers                    | what happens                                      | hazards, bypasses
-//            enter            | u_queue, u_records           | operation or close is queued, its report record   | both need room
-//                             |                              | beside it
-//            Command          | state_q, raw_steps_q         | the write's command is offered; an entry without  | a raw copy computes its address in
-//                             |                              | a write is popped                                 | three cycles
-//            Placing, Copying | raw_beat_q                   | beats to dma_write; the last one pops the entry   | raw beats are read ahead from the
-//                             |                              |                                                   | store
-//            told             | u_told                       | the report waits until its writes are answered    | a raw copy begins only with room
-//                             |                              |                                                   | here
-//            answer           | written_q, u_writes, u_fates | answers of one report are joined into one result  | at most TOLD results are
-//                             |                              |                                                   | outstanding (owed_full_q)
-//            rx_report        | see there                    | records joined, written
-// Why:       A report is offered when host memory has answered the writes that it speaks of; if one failed the report says so. Writes and reports
-//            keep one order, so placements come before their FPDU's report, and that before the segment's.
+//            stage            | registers          | what happens                                      | hazards, bypasses
+//            enter            | u_queue, u_records | an operation or close is queued, and its record   | both need room
+//            Command          | raw_steps_q        | a write's command; entries without one are popped | a raw copy's address: three cycles
+//            Placing, Copying | raw_beat_q         | beats to dma_write; the last one pops the entry   | raw beats are read ahead
+//            report           | u_told             | the report waits for the answers to its writes    | a raw copy begins with room here
+//            answer           | u_writes, u_fates  | answers of one report are joined into one result  | owed_full_q: TOLD outstanding
+//            rx_report        | see there          | reports are joined and written
+// Why:       A report is offered when host memory has answered its writes; if one failed the report says so. Placements come before their FPDU's
+//            report, and that before the segment's.
 
 module rx_output
   import rx_front_pkg::*;
@@ -215,8 +210,7 @@ module rx_output
   logic               raw_last_q;
   logic [COUNT_W-1:0] raw_count_q;  // bytes of the last one
   logic [DATA_W-1:0] read_beat, raw_beat_q;
-  logic
-      buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // buffered: a beat was read; raw_valid_q: one is in the register; raw_take: it leaves
+  logic buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // beat was read, is in the register, leaves
 
   // A raw frame's address: the slot's offset, and the sum in two halves.
   logic [30:0] raw_offset_q;
@@ -225,8 +219,7 @@ module rx_output
   logic [      2:0]       raw_steps_q;
   logic                   raw_port;
   logic [     63:0]       raw_base;
-  // A raw ring set up anew: copies whose slots were taken before, the oldest ones, go to the old ring and are not counted. The first one behind them
-  // waits until base and size are the new ones.
+  // A raw ring set up anew: copies of slots taken before, the oldest ones, go to the old ring uncounted. The first one behind waits for the new base.
   logic [PORTS-1:0][63:0] base_q;
   logic [      7:0]       slot_log2_q;
   logic [PORTS-1:0][ 7:0] old_q;
@@ -333,8 +326,7 @@ module rx_output
     .rd_data_o (write),
     .count_o   (unused_counts)
   );
-  // Records are in block RAM from when their operation came, two cycles before they can be reported. What decides is beside them, in LUT RAM and a
-  // register.
+  // Records are in block RAM two cycles before they can be reported. What decides is beside them, in LUT RAM and a register.
   fifo_sync #(
     .WIDTH($bits(told_t)),
     .DEPTH(TOLD),

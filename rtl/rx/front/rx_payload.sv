@@ -5,8 +5,7 @@
 //            from the command to the first beat; throughput one beat a cycle.
 // Pipeline:  cycle | registers                | what happens                                       | hazards
 //            1     | cmd_*_q                  | the command                                        | waits while the one before is read
-//            2     | reading_q, pos_q, next_q | beats are requested from the store                 | the store may grant the other reader first; room
-//                  |                          |                                                    | in u_ahead
+//            2     | reading_q, pos_q, next_q | beats are requested from the store                 | the other reader may go first; room in u_ahead
 //            3     | u_ahead                  | a beat arrives
 //            5     | prev_q, cut_q            | the earlier of two beats is held                   | a packet that *spills* discards its last beat in
 //            6     | u_out                    | upper lanes of prev_q, lower ones of the next beat | `alone`: the next beat is not needed

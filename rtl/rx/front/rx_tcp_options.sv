@@ -7,8 +7,8 @@
 //            s, one ahead | each byte is decoded as if an option began there (decode)
 //            s = 1 to 8   | which of the five bytes begin an option (scan_bytes); what those of the stage before are
 //            9            | values of timestamps and SACK are cut out of the delayed header (LATENCY is 10)
-// Why:       `err_o` is a length below 2, or one that reaches behind the header; then no other result counts. A timestamps option whose length is not
-//            10, and a SACK option without whole blocks, are skipped. Of several options of a kind the last counts.
+// Why:       `err_o` is a length below 2, or one that reaches behind the header; then no other result is valid. A timestamps option whose length is
+//            not 10, and a SACK option without whole blocks, are skipped. Of several options of a kind the last counts.
 
 module rx_tcp_options #(
   localparam int unsigned LATENCY      = 10,

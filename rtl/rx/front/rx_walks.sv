@@ -3,18 +3,13 @@
 // Handshake: No ready/valid pair but pulses. `start_i` needs `room_o`; `done_i` comes in the order of the starts and always fits. `done_valid_o`
 //            offers the oldest end until `finish_i` takes it. A whole segment's end is offered a cycle behind `done_valid_i`, another one two cycles
 //            behind.
-// Pipeline:  stage     | registers                                           | what happens                        | hazards, bypasses
-//            start     | entry_q[tail_q], flow_q, mark_q, taken_q, chained_q | the segment enters at the tail      | entry is written while there is
-//                      |                                                     |                                     | room; `start_i` only makes it
-//                      |                                                     |                                     | valid
-//            start + 1 | young_*                                             | it becomes the youngest             | its fields are used three cycles
-//                      |                                                     |                                     | behind the start at the earliest
-//            oldest    | oldest_q, oldest_mark_q, oldest_taken_q             | the entry at the head is copied out | not valid in the cycle behind a
-//                      |                                                     |                                     | finish
-//            done      | done_q, u_dones                                     | ends wait here for their close      | the first goes past the FIFO
-//                      |                                                     |                                     | into done_q
-//            finish    | left_mark_q                                         | the head advances                   | a chained successor takes its
-//                      |                                                     |                                     | mark from left_mark_q
+// Pipeline:  stage     | registers                   | what happens                        | hazards, bypasses
+//            start     | entry_q, flow_q, mark_q, .. | the segment enters at the tail      | written while there is room; `start_i` only makes it
+//                      |                             |                                     | valid
+//            start + 1 | young_*                     | it becomes the youngest             | used three cycles behind the start at the earliest
+//            oldest    | oldest_*_q                  | the entry at the head is copied out | not valid in the cycle behind a finish
+//            done      | done_q, u_dones             | ends wait here for their close      | the first bypasses the FIFO into done_q
+//            finish    | left_mark_q                 | the head advances                   | a chained successor takes its mark from left_mark_q
 // Why:       A flow's segments are neighbours: a further one is started only if the youngest of all is of its flow (*chained*). So the mark passes
 //            from each segment to the chained one behind it. Otherwise it is the mark of the start, as nobody else changes the mark of a flow in the
 //            walk.

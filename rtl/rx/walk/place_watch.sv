@@ -53,7 +53,7 @@ module place_watch
     return written_q[stag[8+:INDEX_W]] ? rows[stag[8+:INDEX_W]] : '0;
   endfunction
 
-  // May `length` bytes at TO be written with this STag, and are those at `iova` among them?
+  // Whether `length` bytes at TO may be written with this STag, and those at `iova` are among them.
   function automatic logic lies_in(input stag_row_t row, input logic [31:0] stag, input logic [7:0] right, input logic [63:0] to,
                                    input logic [15:0] length, input logic [63:0] iova);
     logic [65:0] first, last, from, behind;
@@ -68,7 +68,7 @@ module place_watch
            66'(offset) == from - first;
   endfunction
 
-  // Does `iova` lie in this SGE, and may it be written there? RFC 5041 §7 asks for the bytes of the segment only.
+  // Whether `iova` lies in this SGE, and may be written there. RFC 5041 §7 checks the bytes of the segment only.
   function automatic logic lies_in_sge(input stag_row_t row, input logic [31:0] stag, input logic [63:0] to, input logic [31:0] length,
                                        input logic [63:0] iova, input logic [15:0] bytes);
     logic [63:0] at, into;

@@ -3,16 +3,15 @@
 // Handshake: `want_i` is held with flow, MSN and tail until `here_o`; `element_o` and `error_o` are valid with `here_o`. `flow_i` is valid three
 //            cycles before `want_i`, `msn_i` two. One cycle to the element used last, two to one read ahead. `flush_i` and `tail_*` are pulses.
 //            `mark_i`: `marked_o` until the reads then in flight are answered.
-// Pipeline:  stage    | registers               | what happens                                                 | hazards
+// Pipeline:  stage    | registers               | what happens                                             | hazards
 //            want - 3 | match_q                 | the flow's context
 //            want - 2 | near_q, had_q, target_q | its first MSN; if none, a context to replace (rq_oldest)
-//            want - 1 | same_q, into_q, fits_q  | the wanted one is at the output; has been read               | sure_q: nothing changed meanwhile
-//            want     | held_q                  | here; else read from rq_answer (`in_window`) or missed
-//                     |                         | (`miss`)
-//            Look     | of_q                    | a context is selected, one with a miss first                 | demand_q
-//            Step1-4  | rq_request              | what to read next, and its address                           | changed_q: a read ahead is abandoned
-//            Ask      | req_valid_q             | the read is requested                                        | waits for the request before
-//            answer   | rq_answer               | elements are stored, count_q grows                           | takes effect a cycle late
+//            want - 1 | same_q, into_q, fits_q  | the wanted one is at the output; has been read           | sure_q: nothing changed meanwhile
+//            want     | held_q                  | here; else from rq_answer (`in_window`) or `miss`
+//            Look     | of_q                    | a context is selected, one with a miss first             | demand_q
+//            Step1-4  | rq_request              | what to read next, and its address                       | changed_q: a read ahead is abandoned
+//            Ask      | req_valid_q             | the read is requested                                    | waits for the request before
+//            answer   | rq_answer               | elements are stored, count_q grows                       | takes effect a cycle late
 // Why:       The element used last is kept, so a message of many FPDUs reads its element once. Those posted behind it are read ahead, so a stream of
 //            short Sends does not wait for host memory. CONTEXTS flows have that, so interleaved flows do not cost each other a round trip; a further
 //            flow replaces the least recently used.

@@ -182,7 +182,7 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ checks
-  // RQ_TAIL arrives a cycle behind Check, and is compared while the FPDU's end is awaited: RFC 5041 §7 asks for MSN and MO first.
+  // RQ_TAIL arrives a cycle behind Check, and is compared while the FPDU's end is awaited: MSN and MO come first (RFC 5041 §7).
   logic [31:0] posted_q, posted_behind;
   assign posted_behind = posted_q - header_q.msn;
 

@@ -3,8 +3,8 @@
 package walk_pkg;
   import weft_card_pkg::*;
 
-  // What the walk asks of the ordered output: `record` if `is_report`, else `bytes` of placed payload to `iova`; `last` for
-  // the last placement of an FPDU. Its report comes right behind.
+  // An operation for the ordered output: `record` if `is_report`, else `bytes` of placed payload to `iova`. `last` marks the last placement of an
+  // FPDU, right before its report.
   typedef struct packed {
     logic         is_report;
     logic         last;
@@ -14,7 +14,8 @@ package walk_pkg;
     logic [15:0]  bytes;
   } op_t;
 
-  // How the walk of a segment ended.
+  // How the walk of a segment ended. WHOLE: all of it is walked; PARTIAL: it ends inside an FPDU; ERROR: an FPDU has one; NOT_WALKED: discarded, or
+  // left for want of report room.
   typedef enum logic [1:0] {
     STOP_WHOLE      = 2'd0,
     STOP_PARTIAL    = 2'd1,
@@ -22,7 +23,7 @@ package walk_pkg;
     STOP_NOT_WALKED = 2'd3
   } stop_e;
 
-  // A segment on its way through the checks.
+  // A segment in the walk.
   typedef struct packed {
     logic              chained;
     logic              colour;   // the fence's
@@ -53,7 +54,7 @@ package walk_pkg;
     logic [4:0][31:0] word;
   } fpdu_head_t;
 
-  // What is known at an FPDU's end.
+  // The result at an FPDU's end.
   typedef struct packed {
     logic        partial;
     logic        seg_last;
@@ -87,7 +88,7 @@ package walk_pkg;
   typedef enum logic [1:0] {
     CLASS_TAGGED,
     CLASS_RECEIVE,  // untagged, queue 0
-    CLASS_ENGINE    // untagged, queues 1 to 3; and every good one of a flow whose FPDUs are only checked
+    CLASS_ENGINE    // untagged, queues 1 to 3; and every good one of a check-only flow
   } class_e;
 
   // A DDP header that was long enough (else all zero, with `err`).
@@ -106,7 +107,7 @@ package walk_pkg;
     logic [31:0] rsvd_ulp;
   } ddp_header_t;
 
-  // What is told of a header: of one that was too short nothing but that.
+  // The reported header: of one that was too short only class, error and length.
   function automatic ddp_header_t header_told(input ddp_header_t header);
     header_told = header;
     if (!header.valid) begin
@@ -117,7 +118,7 @@ package walk_pkg;
     end
   endfunction
 
-  // What speaks against a region, in the order of the checks.
+  // Reasons against a region, in the order of the checks.
   typedef struct packed {
     logic         stag;
     logic         wrap;

@@ -34,7 +34,7 @@ module walk_scatter
   output logic [15:0] piece_o,
   output logic [15:0] taken_o   // the piece of `cut_i`
 );
-  // ------------------------------------------------------------------ the SGE looked at
+  // ------------------------------------------------------------------ the selected SGE
   receive_element_t             element_q;
   logic             [1:0]       sge_q;
   logic             [3:0][63:0] to;
