@@ -368,7 +368,9 @@ module serial_nic #(
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge mac_clk_i) begin
-    if (mac_rst_ni) nothing_waits_for_the_card : assert (!overrun);
+    if (mac_rst_ni) begin
+      nothing_waits_for_the_card : assert (!overrun);
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -94,16 +94,15 @@ module crc32c_core #(
   assign pad_o   = pad_q;
 
 `ifndef SYNTHESIS
-  initial begin
-    assert (DATA_W % 128 == 0 && DATA_W <= MAX_W)
-    else $fatal(1, "crc32c_core: DATA_W must be a multiple of 128, at most 512");
+  if (DATA_W % 128 != 0 || DATA_W > MAX_W) begin : gen_param_check
+    $error("crc32c_core: DATA_W must be a multiple of 128, at most 512");
   end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else if (en_i && valid_i) begin
-      assert (count_i != '0 && count_i <= COUNT_W'(BYTES) && (last_i || count_i == COUNT_W'(BYTES)));
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      beats_full : assert (en_i && valid_i -> count_i != '0 && count_i <= COUNT_W'(BYTES) && (last_i || count_i == COUNT_W'(BYTES)));
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

@@ -168,9 +168,10 @@ module write_watch #(
   assign bursts_open = burst_in_q - burst_out_q;
   assign grants_open = grant_in_q - grant_out_q;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
       data_after_address : assert (!beat || !no_burst || aw_new);
       strobes_without_gap : assert (!beat || !gap);
       legal_write :
@@ -187,5 +188,7 @@ module write_watch #(
       room : assert (32'(bursts_open) < BURSTS && 32'(grants_open) < GRANTS);
     end
   end
+  // verilator lint_on SYNCASYNCNET
+`endif
 
 endmodule

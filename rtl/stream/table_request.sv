@@ -42,14 +42,15 @@ module table_request
   assign unused = ^{req_i.number, req_i.row};
 
 `ifndef SYNTHESIS
-  initial begin
-    assert (INDEX_W >= 1 && INDEX_W < 24)
-    else $fatal(1, "table_request: INDEX_W is 1 to 23");
+  if (INDEX_W < 1 || INDEX_W >= 24) begin : gen_param_check
+    $error("table_request: INDEX_W is 1 to 23");
   end
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
-    if (rst_ni && take_i) taken_when_seen : assert (req_valid_i && seen_o);
+    if (rst_ni) begin
+      taken_when_seen : assert (take_i -> req_valid_i && seen_o);
+    end
   end
   stream_rules #(
     .WIDTH($bits(table_req_t))

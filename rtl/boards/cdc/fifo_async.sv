@@ -106,10 +106,14 @@ module fifo_async #(
   logic [ADDR_W:0] held;
   assign held = wr_seen - rd_count_q;
   always_ff @(posedge wr_clk_i) begin
-    if (wr_rst_ni) never_more_than_room : assert (used <= (ADDR_W + 1)'(DEPTH));
+    if (wr_rst_ni) begin
+      never_more_than_room : assert (used <= (ADDR_W + 1)'(DEPTH));
+    end
   end
   always_ff @(posedge rd_clk_i) begin
-    if (rd_rst_ni) never_read_ahead : assert (held <= (ADDR_W + 1)'(DEPTH));
+    if (rd_rst_ni) begin
+      never_read_ahead : assert (held <= (ADDR_W + 1)'(DEPTH));
+    end
   end
   stream_rules #(
     .WIDTH(WIDTH)

@@ -48,7 +48,9 @@ module gray_sync #(
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge src_clk_i) begin
-    if (src_rst_ni) one_bit_at_a_time : assert ($onehot0(gray_d ^ gray_q));
+    if (src_rst_ni) begin
+      one_bit_at_a_time : assert ($onehot0(gray_d ^ gray_q));
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -65,7 +65,9 @@ module word_sync #(
   always_ff @(posedge src_clk_i) begin
     under_way_q <= src_rst_ni && request_q != answer;
     last_q      <= held_q;
-    if (src_rst_ni && under_way_q) held_stays : assert (held_q == last_q);
+    if (src_rst_ni) begin
+      held_stays : assert (under_way_q -> held_q == last_q);
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -290,7 +290,9 @@ module bar_port #(
     .data_i ({s_axi_rlast, s_axi_rresp, s_axi_rdata})
   );
   always_ff @(posedge clk_i) begin
-    if (rst_ni && write_q == WTake) words_have_strobes : assert (todo_q[word_q]);
+    if (rst_ni) begin
+      words_have_strobes : assert (write_q == WTake -> todo_q[word_q]);
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -51,7 +51,9 @@ module flr_request #(
   always_ff @(posedge clk_i) begin
     req_last_q  <= rst_ni && req_o;
     done_last_q <= done_i;
-    if (rst_ni) req_until_done : assert (!req_last_q || req_o || done_last_q);
+    if (rst_ni) begin
+      req_until_done : assert (!req_last_q || req_o || done_last_q);
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif

@@ -122,7 +122,9 @@ module gmii_tx (
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
-    if (rst_ni) no_gap_inside : assert (!underrun_o);
+    if (rst_ni) begin
+      no_gap_inside : assert (!underrun_o);
+    end
   end
   // verilator lint_on SYNCASYNCNET
 `endif

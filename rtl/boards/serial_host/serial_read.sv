@@ -118,7 +118,9 @@ module serial_read (
   // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
-    if (rst_ni) answers_are_expected : assert (!done_i || waits_o);
+    if (rst_ni) begin
+      answers_are_expected : assert (!done_i || waits_o);
+    end
   end
   stream_rules #(
     .WIDTH(133)

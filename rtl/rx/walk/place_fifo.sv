@@ -114,21 +114,20 @@ module place_fifo #(
   assign idle_o = !head_q && !rd_valid_o && !keeping_q && stored_q == '0;
 
 `ifndef SYNTHESIS
-  initial begin
-    assert ((1 << ADDR_W) == DEPTH && DEPTH < 4096 && DEPTH > SLACK)
-    else $fatal(1, "place_fifo: DEPTH must be a power of two below 4096");
+  if ((1 << ADDR_W) != DEPTH || DEPTH >= 4096 || DEPTH <= SLACK) begin : gen_param_check
+    $error("place_fifo: DEPTH must be a power of two below 4096");
   end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      assert (stored_q <= FULL);
-      if (wr_valid_i) assert (stored_q != FULL);
-      if (verdict_valid_i) assert (verdict_beats_i <= 12'(DEPTH - SLACK));
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      no_overrun : assert (stored_q <= FULL && !(wr_valid_i && stored_q == FULL));
+      verdict_fits : assert (verdict_valid_i -> verdict_beats_i <= 12'(DEPTH - SLACK));
       // Nothing leaves without a verdict.
-      assert (keeping_q == (keep_q != 12'd0));
-      if (keeping_q) assert (some_q == (stored_q != '0));
-      if (drop) assert (!fetch && !verdict_keep_i && stored_q >= leave);
+      keeping_told : assert (keeping_q == (keep_q != 12'd0));
+      some_told : assert (keeping_q -> some_q == (stored_q != '0));
+      drop_alone : assert (drop -> !fetch && !verdict_keep_i && stored_q >= leave);
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

@@ -151,16 +151,19 @@ module place_watch
     end
   end
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else if (place_i) begin
-      assert (judged_q && !tail_q.partial && !tail_q.bad_marker && (crc_good_q || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]));
-      assert (bytes_i != 16'd0);
-      assert (!seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT]);
-      assert (allowed);
-    end
-  end
-
   logic unused;
   assign unused = ^{head_q, tail_q, element_q, seg_i, tbl_req_i};
+
+`ifndef SYNTHESIS
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      good_fpdu : assert (place_i -> judged_q && !tail_q.partial && !tail_q.bad_marker && (crc_good_q || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]));
+      has_bytes : assert (place_i -> bytes_i != 16'd0);
+      not_check_only : assert (place_i -> !seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT]);
+      allowed_by_row : assert (place_i -> allowed);
+    end
+  end
+  // verilator lint_on SYNCASYNCNET
+`endif
 endmodule

@@ -140,13 +140,15 @@ module rq_answer
   assign unused = ^{order_ready, reads};
 
 `ifndef SYNTHESIS
-  initial begin
-    assert (SLOTS == 16)
-    else $fatal(1, "rq_answer: SLOTS is 16");
+  if (SLOTS != 16) begin : gen_param_check
+    $error("rq_answer: SLOTS is 16");
   end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else if (read_i) assert (order_ready);
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      room_for_order : assert (read_i -> order_ready);
+    end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

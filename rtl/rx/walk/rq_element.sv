@@ -406,29 +406,29 @@ module rq_element
   if (CONTEXTS < 2 || (1 << CONTEXT_W) != CONTEXTS) begin : gen_param_check
     $error("rq_element: CONTEXTS must be a power of two from 2 up");
   end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      if (el_req_valid_o) assert (chunk_q != 4'd0);
-      if (ahead) assert (!miss && !reading_q[of_q]);
-      if (miss) assert (!reading_q[target_q] && target_q == (known ? current : victim) && had_q == known);
-      if (flush_q) assert (!in_window && !miss && !ahead);
-      if (asked && of_demand_q) assert (reading_q[of_q]);
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      not_empty : assert (el_req_valid_o -> chunk_q != 4'd0);
+      ahead_of_idle : assert (ahead -> !miss && !reading_q[of_q] && valid_q[of_q]);
+      miss_of_target : assert (miss -> !reading_q[target_q] && target_q == (known ? current : victim) && had_q == known);
+      flush_alone : assert (flush_q -> !in_window && !miss && !ahead);
+      demand_reads : assert (asked && of_demand_q -> reading_q[of_q]);
       // What was worked out the cycle before is of the element wanted now.
-      if (in_window) assert ($onehot(match_q));
-      if (want_i && held_q) assert (same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
-      if (want_i && sure_q) assert (had_q == known);
+      one_match : assert (in_window -> $onehot(match_q));
+      same_told : assert (want_i && held_q -> same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
+      had_told : assert (want_i && sure_q -> had_q == known);
+      ends_alone : assert (ends -> reading_q[ended] && !in_window);
+      one_context : assert ($onehot0(match) && $onehot0(match_q));
       if (want_i && known && count_q[current] != 5'd0) begin
-        if (sure_q && !here_o) assert (flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])));
-        if (in_window) assert (into_q == msn_i[4:0] - base_q[current][4:0]);
+        fits_told : assert (sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])));
+        into_told : assert (in_window -> into_q == msn_i[4:0] - base_q[current][4:0]);
       end
-      if (ends) assert (reading_q[ended] && !in_window);
-      if (ahead) assert (valid_q[of_q]);
-      assert ($onehot0(match) && $onehot0(match_q));  // a flow has one context
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
-        assert (32'(count_q[i]) <= SLOTS);
+        count_in_range : assert (32'(count_q[i]) <= SLOTS);
       end
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

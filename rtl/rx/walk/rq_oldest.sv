@@ -45,9 +45,12 @@ module rq_oldest #(
   end
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else assert (found_o ? $onehot(oldest) : oldest == '0);
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_oldest : assert (found_o ? $onehot(oldest) : oldest == '0);
+    end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

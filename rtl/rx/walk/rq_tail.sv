@@ -57,9 +57,8 @@ module rq_tail #(
   assign unused = ^{write_flow_i, read_flow_i};
 
 `ifndef SYNTHESIS
-  initial begin
-    assert (NUM_FLOWS >= 2 && (1 << FLOW_W) == NUM_FLOWS && FLOW_W <= 16)
-    else $fatal(1, "rq_tail: NUM_FLOWS must be a power of two");
+  if (NUM_FLOWS < 2 || (1 << FLOW_W) != NUM_FLOWS || FLOW_W > 16) begin : gen_param_check
+    $error("rq_tail: NUM_FLOWS must be a power of two");
   end
 `endif
 endmodule

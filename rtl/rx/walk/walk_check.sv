@@ -421,15 +421,16 @@ module walk_check
   assign cnt_inc_o  = cnt_q;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      assert (in_element_q == (state_q == Element));
-      assert (op_empty_q == !op_valid_q);
-      assert (want_q == (in_element_q && !no_buffer_q));
-      if (take_tail) assert (seg_valid_i && (!tail_i.partial || tail_i.seg_last));
-      if (final_step) assert (bad_q == (err_q != ERR_NONE));
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      in_element_told : assert (in_element_q == (state_q == Element));
+      op_empty_told : assert (op_empty_q == !op_valid_q);
+      want_told : assert (want_q == (in_element_q && !no_buffer_q));
+      partial_ends : assert (take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last));
+      bad_told : assert (final_step -> bad_q == (err_q != ERR_NONE));
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

@@ -200,13 +200,14 @@ module walk_fpdus
   assign idle_o    = framer_idle && crc_idle && pack_idle && fpdus_q == '0;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      if (head_new) assert (head_room);
-      if (tail_new) assert (tail_room);
-      if (verdict_valid) assert (crc_room);
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      head_has_room : assert (head_new -> head_room);
+      tail_has_room : assert (tail_new -> tail_room);
+      crc_has_room : assert (verdict_valid -> crc_room);
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

@@ -296,24 +296,23 @@ module walk_framer
   assign unused = ^{pl_count_i, window[2*DATA_W-1:DATA_W], length_word[31:16]};
 
 `ifndef SYNTHESIS
-  initial begin
-    assert (DATA_W == 128 || DATA_W == 256 || DATA_W == 512)
-    else $fatal(1, "walk_framer: DATA_W must be 128, 256 or 512");
+  if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512) begin : gen_param_check
+    $error("walk_framer: DATA_W must be 128, 256 or 512");
   end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      if (seg_valid_i && seg_ready_o) assert (seg_len_i != 16'd0);
-      if (pl_valid_i && !pl_last_i) assert (pl_count_i == COUNT_W'(DATA_W / 8));
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      not_empty : assert (seg_valid_i && seg_ready_o -> seg_len_i != 16'd0);
+      full_but_last : assert (pl_valid_i && !pl_last_i -> pl_count_i == COUNT_W'(DATA_W / 8));
       // The beats agree with the length: a segment's last word is in its last beat.
-      if (fire && held_last_q && !beat_q.seg_last) assert (32'(next_lane) <= WORDS);
-      if (fire && beat_q.words == 5'd0) assert (beat_q.partial);
-      if (fire && !beat_q.last) assert (beat_q.words == 5'(WORDS));
-      if (fp_valid_o && fp_beat_o.last) assert (!fire);
-      assert (free_q == !held_q);
-      if (state_q != Idle) assert (lead_q == (markers_q && phase_q == 7'd0));
+      ends_in_last_beat : assert (fire && held_last_q && !beat_q.seg_last -> 32'(next_lane) <= WORDS);
+      empty_is_partial : assert (fire && beat_q.words == 5'd0 -> beat_q.partial);
+      whole_but_last : assert (fire && !beat_q.last -> beat_q.words == 5'(WORDS));
+      room_behind_last : assert (fp_valid_o && fp_beat_o.last -> !fire);
+      free_told : assert (free_q == !held_q);
+      lead_told : assert (state_q != Idle -> lead_q == (markers_q && phase_q == 7'd0));
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

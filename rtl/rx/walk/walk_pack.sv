@@ -183,12 +183,13 @@ module walk_pack
   assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], st_beat_i.marker, st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
       // Room for the words that spill over.
-      if (valid_q[0] && mark1_q.last) assert (!st_valid_i);
+      room_behind_last : assert (valid_q[0] && mark1_q.last -> !st_valid_i);
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

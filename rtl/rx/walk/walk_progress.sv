@@ -140,13 +140,14 @@ module walk_progress
   assign unused = ^{header_i, seg_i};
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else if (end_i) begin
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
       // A done would be lost otherwise.
-      assert (done_ready_i && !begin_i && !first_q);
-      assert (msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len));
+      done_fits : assert (end_i -> done_ready_i && !begin_i && !first_q);
+      more_told : assert (end_i -> msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len));
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule

@@ -132,13 +132,14 @@ module walk_region
   assign idle_o        = !busy_q;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-    end else begin
-      assert ($onehot0(step_q));
-      if (next_ready_i) assert (next_valid_o);
-      if (free_i) assert (given_q);
+  // verilator lint_off SYNCASYNCNET
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      one_step : assert ($onehot0(step_q));
+      taken_if_valid : assert (next_ready_i -> next_valid_o);
+      freed_if_given : assert (free_i -> given_q);
     end
   end
+  // verilator lint_on SYNCASYNCNET
 `endif
 endmodule
