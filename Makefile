@@ -75,10 +75,10 @@ format: $(SYN_PYTHON) ## Rust and SystemVerilog in their one form
 synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 	$(SYN_PYTHON) rtl/syn/synth.py
 
-area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--width 512 --flows 1024" for the other size)
-	$(SYN_PYTHON) rtl/syn/area.py --gate $(or $(AREA),--width 128 --flows 64)
+area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--config u50" for another card)
+	$(SYN_PYTHON) rtl/syn/area.py --gate $(or $(AREA),--config small)
 
-timing: $(SYN_PYTHON) ## LUT levels of the card's blocks at 128 and 512 bits, a broken rule or a worse block fails (TIMING=--quick for less)
+timing: $(SYN_PYTHON) ## LUT levels of the card's blocks at 512 and 128 bits, a broken rule or a worse block fails (TIMING=--quick for less)
 	$(SYN_PYTHON) rtl/syn/timing.py --gate $(TIMING)
 
 route: $(SYN_PYTHON) ## the transmit path placed and routed for ECP5, its clock printed (TOP=weft_rx for another block)
@@ -134,7 +134,7 @@ processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmwar
 	firmware/build-riscv.sh card
 	export WEFT_IBEX="$$(rtl/control/setup.sh)" WEFT_FIRMWARE=$(CURDIR)/target/riscv/card/$(FIRMWARE) \
 		WEFT_FIRMWARE_ENGINE=$(CURDIR)/target/riscv/card-engine/$(FIRMWARE) && \
-	$(SYN_PYTHON) rtl/syn/lint.py --top weft_card_control && \
+	$(SYN_PYTHON) rtl/syn/lint.py --processor && \
 	cargo test $(WITH_PROCESSOR) && cargo clippy $(WITH_PROCESSOR) $(foreach example,$(basename $(notdir $(wildcard tests/processor/examples/*.rs))),--example $(example)) -- -D warnings
 
 setup:

@@ -1,16 +1,38 @@
-//! Compiles the card's RTL at its three data widths.
+//! Compiles the card's RTL: the configurations of `rtl/configs.toml` that are simulated by a card.
 
 use std::path::{Path, PathBuf};
 
 use rtl_sim::build::{Design, Project};
+use toml::{Table, Value};
 
-/// Flows and STags of the simulated card; `model::Sizes` has the same.
-const USUAL: (u32, u32) = (256, 1024);
-/// Those of the card at 256 bits: as many as are promised to fit on a chip.
-const MANY: (u32, u32) = (4096, 16384);
+/// The configuration with this top that the kind `card` simulates.
+fn simulated<'a>(configurations: &'a Table, card: &str, top: &str) -> (&'a Table, &'a Table) {
+    let tables = configurations.values().filter_map(Value::as_table);
+    let mut fitting = tables.filter_map(|config| {
+        let simulated = config.get("simulated")?.as_table()?;
+        let parameters = config.get("parameters")?.as_table()?;
+        let is = config.get("top").map_or(Some("weft_card"), Value::as_str) == Some(top);
+        (is && simulated.get("card")?.as_str()? == card).then_some((parameters, simulated))
+    });
+    let (Some(found), None) = (fitting.next(), fitting.next()) else {
+        panic!("configs.toml has to have one {top} that is simulated by {card}")
+    };
+    found
+}
 
-/// Bytes of the control processor's memory, so that the engine has room.
-const PROCESSOR_MEMORY: u32 = 1 << 20;
+/// A design with the parameters of that configuration.
+fn configured(design: Design, configurations: &Table, card: &str, top: &str) -> Design {
+    let (parameters, differs) = simulated(configurations, card, top);
+    let mut parameters = parameters.clone();
+    parameters.extend(differs.clone());
+    parameters.remove("card");
+    let text = |value: Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    parameters
+        .into_iter()
+        .fold(design.top(top), |design, (name, value)| {
+            design.parameter(&name, text(value))
+        })
+}
 
 /// The files of a list, which names them from `root`.
 fn sources(list: &Path, root: &Path) -> Vec<PathBuf> {
@@ -31,9 +53,7 @@ fn with_processor(card: Design, rtl: &Path, ibex: &Path) -> Design {
     println!("cargo:rustc-cfg=processor");
     println!("cargo:rerun-if-env-changed=WEFT_PROCESSOR_DIV");
     let div = std::env::var("WEFT_PROCESSOR_DIV").unwrap_or("1".to_owned());
-    card.top("weft_card_control")
-        .parameter("MEMORY_BYTES", PROCESSOR_MEMORY)
-        .parameter("PROC_CLOCK_DIV", div)
+    card.parameter("PROC_CLOCK_DIV", div)
         .argument(&rtl.join("syn/lint.vlt").display().to_string())
         .argument(&control.join("ibex.vlt").display().to_string())
         .include_dir(ibex.join("vendor/lowrisc_ip/ip/prim/rtl"))
@@ -61,14 +81,16 @@ fn main() {
     println!("cargo:rerun-if-env-changed=WEFT_CARD_OBSERVE");
     let observe = std::env::var_os("WEFT_CARD_OBSERVE").is_none_or(|value| value != "0");
     let observe = if observe { "1'b1" } else { "1'b0" };
-    let card = |name: &str, data_w: u32, (flows, stags): (u32, u32)| {
-        Design::new(name)
-            .top("weft_card")
-            .parameter("DATA_W", data_w)
-            .parameter("NUM_FLOWS", flows)
-            .parameter("NUM_STAGS", stags)
+    let path = rtl.join("configs.toml");
+    println!("cargo:rerun-if-changed={}", path.display());
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let configurations: Table = match text.parse() {
+        Ok(table) => table,
+        Err(error) => panic!("{}: {error}", path.display()),
+    };
+    let card = |name: &str, kind: &str, top: &str| {
+        configured(Design::new(name), &configurations, kind, top)
             .parameter("OBSERVE", observe)
-            .parameter("CLOCK_KHZ", 250_000)
             .files(&files)
             .reset_low("rst_ni")
             .suffixes("_i", "_o")
@@ -80,15 +102,15 @@ fn main() {
     // WEFT_IBEX: the card of 128 bits has a control processor, whose core is there (rtl/control/setup.sh).
     println!("cargo:rerun-if-env-changed=WEFT_IBEX");
     // Either way it has a second port, which a processor would have.
-    let small = card("weft_card_128", 128, USUAL);
-    let small = match std::env::var_os("WEFT_IBEX") {
-        Some(ibex) => with_processor(small, rtl, Path::new(&ibex)),
-        None => small.parameter("PORTS", 2),
+    let narrow = |top: &str| card("weft_card_128", "rtl128", top);
+    let narrow = match std::env::var_os("WEFT_IBEX") {
+        Some(ibex) => with_processor(narrow("weft_card_control"), rtl, Path::new(&ibex)),
+        None => narrow("weft_card"),
     };
     Project::new()
-        .design(card("weft_card_512", 512, USUAL))
+        .design(card("weft_card_512", "rtl512", "weft_card"))
         // Waves are for the other two, unless RTL_SIM_TRACE=1 asks.
-        .design(card("weft_card_256", 256, MANY).trace(false))
-        .design(small)
+        .design(card("weft_card_256", "rtl256", "weft_card").trace(false))
+        .design(narrow)
         .build();
 }

@@ -2,6 +2,11 @@
 
 import dataclasses
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "syn"))
+
+from configs import CONFIGS  # noqa: E402
 
 PACKAGES = ["pkg/weft_card_pkg.sv", "pkg/weft_int_pkg.sv"]
 STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order.sv"]
@@ -334,7 +339,7 @@ PROOFS = [
     Proof("weft_card", CARD, [
         ("stream/stream_slice.sv", "assign free        = !out_valid_q || out_ready_i;",
          "assign free        = !out_valid_q || (out_ready_i && shown_o);"),
-    ], {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}, "paths"),
+    ], CONFIGS["small"].parameters, "paths"),
     *(Proof(top, CARD, [
         ("stream/stream_slice.sv", "assign out_valid_o = out_valid_q;", "assign out_valid_o = out_valid_q && out_ready_i;"),
     ] if top == "stream_slice" else [], method="paths") for top in (

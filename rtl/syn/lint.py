@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Lints the RTL with Verilator (-Wall) and slang: the card for each data width, and each board's top against stubs of what its vendor brings.
-The proofs' own files by slang alone: they are not for Verilator.
+"""Lints the RTL with Verilator (-Wall) and slang: each configuration that has a name (../configs.toml), and the board that builds it against stubs
+of what its vendor brings. The proofs' own files by slang alone: they are not for Verilator. Then what is claimed of the configurations (claims.py).
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/lint.py [--top weft_card] [--width 128 512] [--board alveo_u50]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/lint.py [--config u50 small]
 
 The style asks for `unique case` with a default, which slang alone finds redundant, and some casts are to the same
 width for one of the data widths only.
---top weft_card_control, with the sources of the control processor's core in $WEFT_IBEX: the card with one, by Verilator alone, and nothing else.
+--config: those alone. --processor, with the sources of the control processor's core in $WEFT_IBEX: those with one alone, by Verilator alone.
 Ends with status 1 if any tool has a complaint. $VERILATOR names another Verilator.
 """
 
@@ -17,26 +17,14 @@ import shutil
 import subprocess
 import sys
 
+import claims
 import synth
+from configs import ALONE, CONFIGS, Config, settings
 
 RTL = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(RTL / "formal"))
 
 from proofs import PROOFS  # noqa: E402
-
-WIDTHS = [128, 256, 512]
-
-# A board's top, and its lists of files behind `synth.sources`.
-BOARDS = {
-    "alveo_u50": (
-        "weft_u50",
-        ["boards/alveo_u50/stubs.f", "boards/alveo_u50/weft_u50.f"],
-    ),
-    "ecpix5": (
-        "weft_ecpix5",
-        ["boards/ecpix5/stubs.f", "boards/ecpix5/weft_ecpix5.f"],
-    ),
-}
 
 
 def run_verilator(top: str, parameters: list[str], files: list[str]) -> str:
@@ -45,7 +33,8 @@ def run_verilator(top: str, parameters: list[str], files: list[str]) -> str:
     if not verilator:
         return "verilator is not installed: apt-get install verilator, or set $VERILATOR\n"
     command = [verilator, "--lint-only", "--assert", "-sv", "-Wall", "--top-module", top]
-    command += [f"-G{parameter}" for parameter in parameters]
+    # A constant of a package is more than -G takes here: a board has it.
+    command += [f"-G{parameter}" for parameter in parameters if "::" not in parameter]
     done = subprocess.run(command + [str(RTL / "syn/lint.vlt")] + files, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr if done.returncode else ""
 
@@ -69,7 +58,6 @@ def run_slang(top: str, parameters: list[str], files: list[str], defines: list[s
     return "complaints above\n" if report.numErrors or report.numWarnings else ""
 
 
-WITH_PROCESSOR = "weft_card_control"
 TOOLS = {
     "verilator -Wall": run_verilator,
     "slang": lambda *of: run_slang(*of, []),
@@ -77,12 +65,12 @@ TOOLS = {
 }
 
 
-def check(top: str, parameters: list[str], files: list[str], tools: dict = TOOLS) -> int:
+def check(name: str, top: str, parameters: list[str], files: list[str], tools: dict = TOOLS) -> int:
     """Runs the tools over one top; returns how many had a complaint."""
     bad = 0
-    for name, run in tools.items():
+    for tool, run in tools.items():
         complaints = run(top, parameters, files)
-        print(f"{' '.join([top, *parameters])} {name}: {'FAILED' if complaints else 'clean'}", flush=True)
+        print(f"{name}, {tool}: {'FAILED' if complaints else 'clean'}", flush=True)
         if complaints:
             print(complaints, end="")
             bad += 1
@@ -90,32 +78,40 @@ def check(top: str, parameters: list[str], files: list[str], tools: dict = TOOLS
 
 
 def processor_sources() -> list[str]:
-    """The card with its control processor, whose core is in $WEFT_IBEX."""
+    """Verilator's, of the card with its control processor, whose core is in $WEFT_IBEX."""
     lists = ["weft_card.f", "control/control.f", "control/control_card.f"]
     own = [str(RTL / name) for path in lists for name in synth.listed(path)]
     return [str(RTL / "control/ibex.vlt"), *synth.core_sources(os.environ["WEFT_IBEX"]), *own]
 
 
+def config(one: Config) -> int:
+    """Lints a configuration and its board; returns how many tools had a complaint."""
+    if one.with_processor:
+        return check(one.name, one.top, settings(one.parameters), processor_sources(), {"verilator -Wall": TOOLS["verilator -Wall"]})
+    bad = check(one.name, one.top, settings(one.parameters), [str(RTL / name) for name in synth.sources()])
+    if one.board:
+        bad += check(one.board.top, one.board.top, [], [str(RTL / name) for name in synth.sources(*one.board.lists())])
+    return bad
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Lint the RTL with Verilator and slang.")
-    parser.add_argument("--top", default="weft_card")
-    parser.add_argument("--width", type=int, nargs="*", default=WIDTHS)
-    parser.add_argument("--board", nargs="*", choices=BOARDS, default=list(BOARDS))
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--config", nargs="*", choices=ALONE, metavar="NAME", help=f"these alone, of {', '.join(ALONE)}")
+    which.add_argument("--processor", action="store_true", help="those with a control processor alone")
     options = parser.parse_args()
-    if options.top == WITH_PROCESSOR:
-        tools = {"verilator -Wall": TOOLS["verilator -Wall"]}
-        # With the card's clock, and with one of its own.
-        sizes = [[f"DATA_W={width}", f"PROC_CLOCK_DIV={div}"] for width in options.width for div in (1, 4)]
-        return min(1, sum(check(options.top, size, processor_sources(), tools) for size in sizes))
-    card = [str(RTL / name) for name in synth.sources()]
-    sizes = [[f"DATA_W={width}", f"PORTS={ports}"] for width in options.width for ports in (1, 2)]
-    bad = sum(check(options.top, size, card) for size in sizes)
-    for board in options.board:
-        top, lists = BOARDS[board]
-        bad += check(top, [], [str(RTL / name) for name in synth.sources(*lists)])
-    proofs = {(proof.top, *(f"{name}={value}" for name, value in proof.parameters.items())): proof.files for proof in PROOFS}
-    bad += sum(check(top, parameters, [str(RTL / name) for name in files], {"slang": TOOLS["slang"]}) for (top, *parameters), files in proofs.items())
-    return 1 if bad else 0
+    if options.processor:
+        return min(1, sum(config(one) for one in CONFIGS.values() if one.with_processor))
+    bad = sum(config(CONFIGS[name]) for name in options.config or ALONE)
+    if options.config:
+        return min(1, bad)
+    proofs = {(proof.top, *settings(proof.parameters)): proof.files for proof in PROOFS}
+    for (top, *parameters), files in proofs.items():
+        bad += check(" ".join([top, *parameters]), top, parameters, [str(RTL / name) for name in files], {"slang": TOOLS["slang"]})
+    for complaint in claims.complaints():
+        print(f"configs.toml: {complaint}", flush=True)
+        bad += 1
+    return min(1, bad)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/route.py [--top NAME ...] [--freq 100] [--seeds 1 2] [--part um-85k]
         [--router router2] [--netlist] [--placed]
 
-yosys maps a block at 128 bits, nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8 (or in an LFE5UM-85F, whose
+yosys maps a block of a configuration at 128 bits (../configs.toml), nextpnr places and routes it in an LFE5UM5G-85F of speed grade 8 (or in an LFE5UM-85F, whose
 cells and block RAM are slower). A `nextpnr-ecp5` on the PATH is used (`apt-get install nextpnr-ecp5` on Debian 13 or newer); else
 the one of PyPI, for WebAssembly, which has not come to an end on weft_rx, weft_tx or weft_card in the time it was given.
 
@@ -29,14 +29,11 @@ import sys
 import time
 
 import synth
+from configs import CONFIGS, settings
 
-BLOCKS = {
-    "rx_parse": {"DATA_W": 128},
-    "weft_rx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
-    "weft_tx": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256},
-    # As on a small part (rtl/boards/serial_nic.sv): the whole of it, without trace, capture and push window, and with less that may wait.
-    "weft_card": {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256, "OBSERVE": 0, "PUSH_SLOTS": 0, "DEPTHS": "weft_int_pkg::SHALLOW"},
-}
+# The card as a whole is that of a small part: without trace, capture and push window, and with less that may wait.
+WHOLE = {"weft_card": "ecpix5"}
+BLOCKS = "small"
 PACKAGE = ["--package", "CABGA756", "--speed", "8"]
 # The placer's weight of wires that are late, and how much more the latest count. Its own (10, 2) leave them long; with 30 and 4 it
 # takes 8 % more wire, which the routers did not get through.
@@ -92,8 +89,8 @@ def map_block(top: str, parameters: dict, folder: str) -> None:
 
     os.chdir(synth.RTL)
     design = libyosys.Design()
-    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
-    libyosys.run_pass(f"read_slang --top {top} {settings} " + " ".join(synth.sources() + synth.processor_sources()), design)
+    given = " ".join(f"-G {pair}" for pair in settings(parameters))
+    libyosys.run_pass(f"read_slang --top {top} {given} " + " ".join(synth.sources() + synth.processor_sources()), design)
     map_harness(design, top, folder, OURS)
 
 
@@ -189,7 +186,7 @@ def main() -> int:
     for top in options.top:
         folder = (options.logs / f"route-{top}").resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        block = json.dumps([top, BLOCKS.get(top, {"DATA_W": 128}), str(folder)])
+        block = json.dumps([top, CONFIGS[WHOLE.get(top, BLOCKS)].of(top), str(folder)])
         child = [sys.executable, str(pathlib.Path(__file__).resolve()), "--child", block]
         mapping = 0.0 if options.netlist or options.placed else run(child, folder / "yosys.log")
         for seed in options.seeds:

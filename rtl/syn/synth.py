@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Synthesizes modules of the card with yosys and prints their size.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/synth.py [--target xcup ecp5] [--top NAME ...] [--json FILE]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/synth.py [--target xcup ecp5] [--top NAME ...] [--config NAME] [--json FILE]
 
-Each module is synthesized by itself, flattened, at the size given in MODULES. Columns: LUTs (6-input for
+Each module is synthesized by itself, flattened, as the configuration (../configs.toml) given in MODULES has it, or --config. Columns: LUTs (6-input for
 UltraScale+, 4-input for ECP5; carry, wide multiplexers and LUT RAM apart), flip-flops, LUTs used as memory,
 block RAM (36 Kb units for UltraScale+, 18 Kb for ECP5), DSP blocks. Ends with status 1 if yosys refuses a
 module, or if a latch is inferred.
@@ -19,28 +19,20 @@ import sys
 import tempfile
 import time
 
-RTL = pathlib.Path(__file__).resolve().parent.parent
+from configs import CONFIGS, RTL, WITH_PROCESSOR, settings
 
-# (module, parameters): the wide card's host side, and both paths at the size of a small board. The whole is
+# (module, configuration): the wide card's host side, and both paths at the size of a small board. The whole is
 # about the sum of its parts and takes as long as all of them together: only on request.
 MODULES = [
-    ("crc32c", {"DATA_W": 512}),
-    ("card_regs", {"DATA_W": 512}),
-    ("counters", {}),
-    ("dma_read", {"DATA_W": 512}),
-    ("dma_write", {"DATA_W": 512}),
-    ("report_writer", {"DATA_W": 512}),
-    ("mac_loopback", {"DATA_W": 512}),
-    ("trace_ring", {}),
-    ("capture", {"DATA_W": 512}),
-    ("capture", {"DATA_W": 128}),
-    ("mac_rx_fifo", {"DATA_W": 512}),
-    ("mac_tx_fifo", {"DATA_W": 512}),
-    ("weft_rx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
-    ("weft_tx", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
-    ("weft_card", {"DATA_W": 128, "NUM_FLOWS": 64, "NUM_STAGS": 256}),
+    *((top, "u50") for top in ("crc32c", "card_regs", "counters", "dma_read", "dma_write", "report_writer", "mac_loopback", "trace_ring", "capture",
+                               "mac_rx_fifo", "mac_tx_fifo")),
+    ("capture", "small"),
+    ("weft_rx", "small"),
+    ("weft_tx", "small"),
+    ("weft_card", "small"),
+    (WITH_PROCESSOR, "control"),
 ]
-ON_REQUEST = ["weft_card"]
+ON_REQUEST = ["weft_card", WITH_PROCESSOR]
 
 SYNTHESIS = {
     "xcup": "synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top}",
@@ -102,9 +94,9 @@ def synthesize(target: str, top: str, parameters: dict) -> None:
     out = pathlib.Path.cwd()
     os.chdir(RTL)
     design = libyosys.Design()
-    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    given = " ".join(f"-G {pair}" for pair in settings(parameters))
     for command in (
-        f"read_slang --top {top} {settings} " + " ".join(sources() + processor_sources()),
+        f"read_slang --top {top} {given} " + " ".join(sources() + processor_sources()),
         *(f"scratchpad -set abc9.{name}" for name in QUICKER),
         SYNTHESIS[target].format(top=top),
         f"tee -q -o {out}/stat.json stat -json -top {top}",
@@ -140,8 +132,8 @@ def measure(target: str, top: str, parameters: dict, log: pathlib.Path) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Synthesize modules of the card and print their size.")
     parser.add_argument("--target", nargs="*", choices=list(SYNTHESIS), default=list(SYNTHESIS))
-    parser.add_argument("--top", nargs="*", help="these modules of the list (weft_card only so)")
-    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="parameters instead of the list's")
+    parser.add_argument("--top", nargs="*", help=f"these modules of the list ({', '.join(ON_REQUEST)} only so)")
+    parser.add_argument("--config", choices=list(CONFIGS), metavar="NAME", help=f"instead of the list's: {', '.join(CONFIGS)}")
     parser.add_argument("--json", type=pathlib.Path, help="also write the table here")
     parser.add_argument("--logs", type=pathlib.Path, default=RTL.parent / "target/syn", help="folder for yosys' logs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="syntheses at the same time")
@@ -151,9 +143,8 @@ def main() -> int:
         synthesize(*json.loads(options.child))
         return 0
     options.logs.mkdir(parents=True, exist_ok=True)
-    parameters = dict(pair.split("=", 1) for pair in options.set)
     work = [
-        (target, top, parameters or usual)
+        (target, top, CONFIGS[options.config or usual].of(top))
         for top, usual in MODULES
         if (top in options.top if options.top else top not in ON_REQUEST)
         for target in options.target
@@ -170,11 +161,10 @@ def main() -> int:
                 failed = True
                 continue
             rows.append(row)
-            settings = " ".join(f"{name}={value}" for name, value in row["parameters"].items())
             latches = f"  {row['latch']:g} LATCHES" if row["latch"] else ""
             failed |= bool(row["latch"])
             print(f"{row['top']:<16}{row['target']:<6}" + "".join(f"{row[name]:>9g}" for name in COLUMNS)
-                  + f"{row['seconds']:>7}  {settings}{latches}", flush=True)
+                  + f"{row['seconds']:>7}  {' '.join(settings(row['parameters']))}{latches}", flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
     return 1 if failed else 0

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The longest paths of the card's blocks, in LUT levels for UltraScale+.
 
-    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/timing.py [--top NAME ...] [--width 128 512] [--paths 20]
+    rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/timing.py [--top NAME ...] [--config u50 board128] [--paths 20]
 
-Each block is mapped by yosys, flattened, and every path from a register, memory or pin to the next is measured (levels.py).
-With the control processor's core in $WEFT_IBEX (rtl/control/setup.sh), --top may be control_processor or weft_card_control.
+Each block, with what it has of a configuration's parameters (../configs.toml), is mapped by yosys, flattened, and every path from a register, memory or pin to the next is measured (levels.py).
+A configuration that is not measured block by block is so as a whole, where --top does not say what of it.
+With the control processor's core in $WEFT_IBEX (rtl/control/setup.sh), it may be one of those that have one.
 A LUT, and each 8 bits of a carry chain, is one level; MUXF7 and MUXF8 stand in the LUT's slice and are none. The rules:
 
     levels   a path from register to register, at most 8
@@ -29,47 +30,25 @@ import tempfile
 
 import levels
 import synth
+from configs import CONFIGS, WITH_PROCESSOR, Config, measured, settings
 
 RECORDED = pathlib.Path(__file__).with_name("timing.json")
 
-# (block, parameters without DATA_W). The whole paths on request.
 BLOCKS = [
-    ("rx_parse", {}),
-    ("rx_lookup", {"NUM_FLOWS": 1024}),
-    ("rx_store", {}),
-    ("rx_flow_state", {"NUM_FLOWS": 1024}),
-    ("rx_dispatch", {}),
-    ("rx_payload", {}),
-    ("rx_output", {}),
-    ("walk_framer", {}),
-    ("walk_pack", {}),
-    ("rq_element", {}),
-    ("rx_walk", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
-    ("weft_tx", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
-    ("card_regs", {}),
-    ("counters", {}),
-    ("dma_read", {}),
-    ("dma_write", {}),
-    ("report_writer", {}),
-    ("report_ahead", {}),
-    ("reset_drain", {}),
-    ("msix_table", {}),
-    ("mac_loopback", {}),
-    ("observe", {}),
-    ("weft_rx", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
-    ("weft_card", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096}),
-    ("control_processor", {}),
-    ("weft_card_control", {"NUM_FLOWS": 1024, "NUM_STAGS": 4096, "PROC_CLOCK_DIV": 4}),
+    "rx_parse", "rx_lookup", "rx_store", "rx_flow_state", "rx_dispatch", "rx_payload", "rx_output", "walk_framer", "walk_pack", "rq_element", "rx_walk",
+    "weft_tx", "card_regs", "counters", "dma_read", "dma_write", "report_writer", "report_ahead", "reset_drain", "msix_table", "mac_loopback", "observe",
 ]
-ON_REQUEST = ["weft_rx", "weft_card", "control_processor", "weft_card_control"]
+# Of which all these are blocks.
+WHOLE = ["weft_card", WITH_PROCESSOR]
 # Of a block with two clocks, what belongs to the card's. The rules are not for the processor, which has its own.
-CLOCK = {"weft_card_control": "clk_i"}
+CLOCK = {WITH_PROCESSOR: "clk_i"}
 # Modules of board wrappers: files that are not the card's.
 FILES = {"msix_table": ["host/msix_table.sv"]}
-NO_WIDTH = ["rx_lookup", "rx_flow_state", "rx_dispatch", "counters", "msix_table"]
 # Blocks that are mapped in seconds and are in no other one's netlist: with --quick.
 QUICK = ["rx_lookup", "rx_store", "rx_dispatch", "rx_payload", "rx_output", "walk_framer", "walk_pack", "rq_element", "card_regs",
          "dma_read", "dma_write", "report_writer", "report_ahead", "reset_drain", "msix_table", "mac_loopback"]
+
+QUICKLY = "u50"
 
 # Columns that may not become worse, each with its rule.
 RULES = {"levels": levels.LEVELS, "memory": levels.MEMORY, "loop": levels.LOOP, "over": 0}
@@ -77,7 +56,7 @@ RULES = {"levels": levels.LEVELS, "memory": levels.MEMORY, "loop": levels.LOOP, 
 
 def breaks(top: str, row: dict, before: dict | None) -> list[str]:
     """Which rules a row breaks, and in what it is worse than the recorded one. A block that was recorded beyond a rule may stay there: the card may not."""
-    card = top in ("weft_card", "weft_card_control")
+    card = top in WHOLE
     rules = {**RULES, "pin": levels.PIN, "enables": 0} if card else RULES
     kept = before if before and not card else {}
     most = {column: max(limit, kept.get(column, limit)) for column, limit in rules.items()}
@@ -85,6 +64,19 @@ def breaks(top: str, row: dict, before: dict | None) -> list[str]:
     if before:
         found += [f"{column} {row[column]} (recorded {before[column]})" for column, limit in rules.items() if before[column] < row[column] <= limit]
     return found
+
+
+def usual(config: Config) -> list[str]:
+    """What is measured of a configuration where nothing is asked for."""
+    return BLOCKS if config.name in measured("levels") else [config.top]
+
+
+def key(top: str, config: Config) -> str:
+    """The name of a row: of a block that knows no width alone, of one of the recorded configurations with its width, of another with its name."""
+    parameters = config.of(top)
+    if config.name in measured("levels"):
+        return f"{top} {config.width}" if "DATA_W" in parameters else top
+    return f"{top} {config.name}" if parameters else top
 
 
 def mapping(top: str) -> list[str]:
@@ -104,9 +96,9 @@ def map_block(top: str, parameters: dict, out: str) -> None:
 
     os.chdir(synth.RTL)
     design = libyosys.Design()
-    settings = " ".join(f"-G {name}={value}" for name, value in parameters.items())
+    given = " ".join(f"-G {pair}" for pair in settings(parameters))
     for command in (
-        f"read_slang --top {top} {settings} " + " ".join(synth.sources() + synth.processor_sources() + FILES.get(top, [])),
+        f"read_slang --top {top} {given} " + " ".join(synth.sources() + synth.processor_sources() + FILES.get(top, [])),
         *mapping(top),
         f"select {top}",
         f"write_json -selected {out}",
@@ -127,9 +119,9 @@ def measure(top: str, parameters: dict, log: pathlib.Path, paths: int) -> dict:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The longest paths of the card's blocks, in LUT levels.")
-    parser.add_argument("--top", nargs="*", help=f"these, of the list or any other module ({', '.join(ON_REQUEST)} only so)")
-    parser.add_argument("--width", nargs="*", type=int, default=[128, 512])
-    parser.add_argument("--quick", action="store_true", help="the blocks that take seconds, at 512 bits")
+    parser.add_argument("--top", nargs="*", help="these, of the list or any other module (the whole card only so)")
+    parser.add_argument("--config", nargs="*", choices=list(CONFIGS), metavar="NAME", help=f"of {', '.join(CONFIGS)}; else {', '.join(measured('levels'))}")
+    parser.add_argument("--quick", action="store_true", help=f"the blocks that take seconds, of {QUICKLY}")
     parser.add_argument("--paths", type=int, default=0, help="print so many of the worst families of paths of each kind")
     parser.add_argument("--record", action="store_true", help="write what was measured to timing.json")
     parser.add_argument("--gate", action="store_true", help="end with status 1 if a block breaks a rule or is worse than recorded")
@@ -142,23 +134,23 @@ def main() -> int:
         return 0
     options.logs.mkdir(parents=True, exist_ok=True)
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
-    work = []
-    blocks = dict(BLOCKS)
-    for top in options.top or (QUICK if options.quick else [name for name in blocks if name not in ON_REQUEST]):
-        parameters = blocks.get(top, {})
-        for width in [None] if top in NO_WIDTH else [512] if options.quick else options.width:
-            work.append((top, width, {**parameters, **({"DATA_W": width} if width else {})}))
+    names = options.config or ([QUICKLY] if options.quick else measured("levels"))
+    # What configurations have in common is measured once.
+    work = {}
+    for config in (CONFIGS[name] for name in names):
+        for top in options.top or (QUICK if options.quick else usual(config)):
+            work.setdefault(key(top, config), (top, config))
     wrong = False
     print(f"{'block':<14}{'bits':>5}{'levels':>8}{'memory':>8}{'loop':>6}{'pin':>5}{'enables':>9}{'over 8':>8}{'of':>8}{'ns':>6}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        results = [(item, pool.submit(measure, item[0], item[2], options.logs / f"levels-{item[0]}-{item[1]}.log", options.paths))
-                   for item in work]
-        for (top, width, _), result in results:
+        results = {name: pool.submit(measure, top, config.of(top), options.logs / f"levels-{name.replace(' ', '-')}.log", options.paths)
+                   for name, (top, config) in work.items()}
+        for name, result in results.items():
             row = result.result()
-            name = f"{top} {width or ''}".strip()
+            top, _, of = name.partition(" ")
             found = breaks(top, row, recorded.get(name))
             wrong |= bool(found)
-            print(f"{top:<14}{width or '':>5}{row['levels']:>8}{row['memory']:>8}{row['loop']:>6}{row['pin']:>5}{row['enables']:>9}{row['over']:>8}"
+            print(f"{top:<14}{of:>5}{row['levels']:>8}{row['memory']:>8}{row['loop']:>6}{row['pin']:>5}{row['enables']:>9}{row['over']:>8}"
                   f"{row['endpoints']:>8}{row['ns']:>6.1f}  {', '.join(found)}", flush=True)
             for line in row.pop("paths"):
                 print("    " + line)

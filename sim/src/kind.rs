@@ -126,3 +126,32 @@ impl FromStr for CardKind {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toml::{Table, Value};
+
+    #[test]
+    fn a_kind_is_as_large_as_the_configurations_that_it_simulates() {
+        let configurations: Table = include_str!("../rtl/configs.toml").parse().unwrap();
+        for kind in [CardKind::Rtl512, CardKind::Rtl256, CardKind::Rtl128] {
+            let name = kind.to_string();
+            let of = |config: &Table| -> Option<[Value; 3]> {
+                let simulated = config.get("simulated")?.as_table()?;
+                let usual = config.get("parameters")?.as_table()?;
+                (simulated.get("card")?.as_str()? == name).then_some(())?;
+                let value = |key| simulated.get(key).or(usual.get(key)).unwrap().clone();
+                Some(["DATA_W", "NUM_FLOWS", "NUM_STAGS"].map(value))
+            };
+            let tables = configurations.values().filter_map(Value::as_table);
+            let found: Vec<_> = tables.filter_map(of).collect();
+            assert!(!found.is_empty(), "{name}");
+            let sizes = kind.sizes();
+            let size = [8 * kind.lanes(), sizes.flows, sizes.stags].map(|n| Value::from(n as i64));
+            for one in found {
+                assert_eq!(one, size, "{name}");
+            }
+        }
+    }
+}

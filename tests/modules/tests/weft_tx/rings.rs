@@ -66,6 +66,8 @@ macro_rules! rings_tests {
                 host: Host,
                 /// Flow and number of each report.
                 reports: Vec<(u16, u32)>,
+                /// Jobs whose payload was asked for: those are stuck.
+                stuck: u32,
             }
 
             impl Bench {
@@ -82,6 +84,7 @@ macro_rules! rings_tests {
                         memory: MemorySlave::new(Timing::latency(LATE), run.seed),
                         host: host(),
                         reports: vec![],
+                        stuck: 0,
                     }
                 }
 
@@ -89,6 +92,7 @@ macro_rules! rings_tests {
                     self.sim.step();
                     let now = self.sim.cycle();
                     let (i, o) = (&mut self.sim.inputs, &self.sim.outputs);
+                    self.stuck += u32::from(o.m_axi.ar.valid && i.m_axi.ar_ready);
                     self.memory
                         .cycle(now, &mut i.m_axi, &o.m_axi, &mut self.host);
                     if o.rpt_valid && i.rpt_ready {
@@ -99,11 +103,7 @@ macro_rules! rings_tests {
                     }
                 }
 
-                fn cycles(&mut self, count: u32) {
-                    (0..count).for_each(|_| self.cycle());
-                }
-
-                /// By the push window, and in the cycles behind it on its way.
+                /// By the push window, and then until it is stuck.
                 fn push(&mut self, flow: u16, number: u32) {
                     let start = number as usize % 32 * 128;
                     for (beat, bytes) in job(flow, number).chunks($bytes).enumerate() {
@@ -115,7 +115,12 @@ macro_rules! rings_tests {
                         self.cycle();
                     }
                     self.sim.inputs.push_valid = false;
-                    self.cycles(12);
+                    let stuck = self.stuck + 1;
+                    let begun = self.sim.cycle();
+                    while self.stuck < stuck {
+                        assert!(self.sim.cycle() < begun + 200, "job {number} of {flow}");
+                        self.cycle();
+                    }
                 }
 
                 fn set_up(&mut self) {
