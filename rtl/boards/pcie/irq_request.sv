@@ -1,5 +1,5 @@
 // Between the card's vector requests and a PCIe core that has the MSI-X table itself and asks for one vector at a time: `irq_valid_o` stays
-// until the core says that it was sent (`irq_ack_i`) or that it was not (`irq_fail_i`: masked, or MSI-X is off).
+// until the core says that it was sent, or is pending in its PBA behind a mask (`irq_ack_i`), or that it was not (`irq_fail_i`: MSI-X is off).
 //
 // A request of the card is always taken. Requests of one vector that were not sent are one. What was not sent is asked for again RETRY
 // cycles later, so that an interrupt is not lost because it came while its vector was masked. Lower vectors first. `clear_i` (a reset
