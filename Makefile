@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format synth area timing route bitstream prove mutants coverage doc book package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format synth area timing route bitstream u50 prove mutants coverage doc book package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -67,6 +67,7 @@ lint: setup $(SYN_PYTHON) ## rustfmt, clippy, the form of the RTL, verilator -Wa
 	cargo clippy -q -p weft --all-targets -- -D warnings
 	$(SYN_PYTHON) rtl/syn/format.py --check
 	$(SYN_PYTHON) rtl/syn/lint.py
+	$(SYN_PYTHON) rtl/boards/alveo_u50/rehearsal/rehearse.py
 
 format: $(SYN_PYTHON) ## Rust and SystemVerilog in their one form
 	cargo fmt --all
@@ -86,6 +87,10 @@ route: $(SYN_PYTHON) ## the transmit path placed and routed for ECP5, its clock 
 
 bitstream: $(SYN_PYTHON) ## the ECPIX-5 by open tools, to target/ecpix5/weft.bit, with its report (BITSTREAM="--seeds 4 5")
 	$(SYN_PYTHON) rtl/boards/ecpix5/build.py $(BITSTREAM)
+
+u50: ## the Alveo U50 by Vivado, to target/u50 (STEP=project, synth, impl or bit; U50="NUM_FLOWS=256"): docs/boards.md
+	mkdir -p target/u50
+	vivado -mode batch -nojournal -log target/u50/vivado.log -source rtl/boards/alveo_u50/build.tcl -tclargs target/u50 STEP=$(or $(STEP),bit) $(U50)
 
 prove: $(SYN_PYTHON) ## proofs of RTL blocks, and that each proof can fail (PROVE="--faults 1" for less)
 	$(SYN_PYTHON) rtl/formal/prove.py $(PROVE)

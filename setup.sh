@@ -18,6 +18,7 @@ done
 [ "${1:-}" = demo ] || [ -e /usr/include/lwip/lwip/init.h ] || missing+=(liblwip-dev) # a TCP to test against
 if [ "${1:-}" = python ]; then                      # lint, synthesis and proofs
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
+    command -v tclsh >/dev/null || missing+=(tcl) # build scripts rehearsed
 fi
 if [ "${1:-}" = cost ]; then                        # instructions counted
     command -v valgrind >/dev/null || missing+=(valgrind)

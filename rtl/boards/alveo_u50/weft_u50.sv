@@ -7,7 +7,7 @@
 //                       ── usr_flr ─► flr_request ───────────────────┘
 // Why:       Three clocks: axi_aclk (250 MHz, from PCIe: the card), mac_clk (322.265625 MHz, from the QSFP's reference: the MAC). The third is
 //            clk_init (100 MHz, free-running: the MAC's start). All crossings are in modules of rtl/boards/cdc.
-//            BAR0 and BAR2 are at 0x00000 and 0x10000 of m_axib (set in build.tcl); BAR4 is the core's own, with the MSI-X table.
+//            BAR0 and BAR2 are at 0x00000 and 0x10000 of m_axib (set in cores.tcl); BAR4 is the core's own, with the MSI-X table.
 
 module weft_u50 #(
   parameter int unsigned NUM_FLOWS = 1024,
@@ -151,7 +151,6 @@ module weft_u50 #(
     .m_axib_awvalid(bar_awvalid),
     .m_axib_awready(bar_awready),
     .m_axib_wdata  (bar_wdata),
-    .m_axib_wuser  (),
     .m_axib_wstrb  (bar_wstrb),
     .m_axib_wlast  (bar_wlast),
     .m_axib_wvalid (bar_wvalid),
@@ -173,7 +172,6 @@ module weft_u50 #(
     .m_axib_arready(bar_arready),
     .m_axib_rid    (bar_rid),
     .m_axib_rdata  (bar_rdata),
-    .m_axib_ruser  ('0),
     .m_axib_rresp  (bar_rresp),
     .m_axib_rlast  (bar_rlast),
     .m_axib_rvalid (bar_rvalid),
@@ -215,6 +213,12 @@ module weft_u50 #(
     .s_axib_rvalid  (rvalid),
     .s_axib_rready  (rready),
 
+    // They come with the slave bridge; nobody reads them, and unread they would fill the core's FIFO.
+    .st_rx_msg_rdy  (1'b1),
+    .st_rx_msg_valid(),
+    .st_rx_msg_last (),
+    .st_rx_msg_data (),
+
     .usr_irq_in_vld  (irq_valid),
     .usr_irq_in_vec  (11'(irq_vector)),
     .usr_irq_in_fnc  ('0),
@@ -222,7 +226,6 @@ module weft_u50 #(
     .usr_irq_out_fail(irq_fail),
     .usr_flr_fnc     (flr_fnc),
     .usr_flr_set     (flr_set),
-    .usr_flr_clr     (),
     .usr_flr_done_fnc(flr_done_fnc),
     .usr_flr_done_vld(flr_done),
 
@@ -261,7 +264,6 @@ module weft_u50 #(
     .m_axi_arready     (1'b0),
     .m_axi_rid         ('0),
     .m_axi_rdata       ('0),
-    .m_axi_ruser       ('0),
     .m_axi_rresp       ('0),
     .m_axi_rlast       (1'b0),
     .m_axi_rvalid      (1'b0),

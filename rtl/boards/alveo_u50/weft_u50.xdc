@@ -1,5 +1,5 @@
 # Pins, clocks and exceptions of weft_u50 on an Alveo U50. The pins are those of the board's public files (board_files of the vendor, UG1371).
-# Exceptions of the clock crossings are in rtl/boards/cdc/cdc.tcl. Not yet read by Vivado: see docs/boards.md.
+# Exceptions of the clock crossings are in rtl/boards/cdc/cdc.tcl, the floor in floor.xdc. Not yet read by Vivado: see docs/boards.md.
 
 # ---------------------------------------------------------------- configuration
 set_property CONFIG_VOLTAGE 1.8                     [current_design]
@@ -122,10 +122,3 @@ create_clock -period 10.000 -name clk_100mhz  [get_ports clk_100mhz_p]
 # ---------------------------------------------------------------- pins without timing
 set_false_path -from [get_ports pcie_rst_n]
 set_false_path -to   [get_ports {qsfp_led_act qsfp_led_stat_g qsfp_led_stat_y hbm_cattrip}]
-
-# ---------------------------------------------------------------- floor
-# The U50 has two dies. PCIe is in the lower right, the QSFP in the upper left: the card stays with PCIe, and the crossing of
-# the dies is between it and the MAC, where the FIFOs are.
-create_pblock pblock_card
-add_cells_to_pblock pblock_card [get_cells u_card]
-resize_pblock pblock_card -add SLR0

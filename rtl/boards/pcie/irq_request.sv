@@ -1,6 +1,7 @@
 // Between the card's vector requests and a PCIe core that has the MSI-X table itself and takes one vector at a time.
 //
-// Handshake: `irq_valid_o` is held until the core has sent it (`irq_ack_i`) or not (`irq_fail_i`: masked, or MSI-X is off). A request of the card is
+// Handshake: `irq_valid_o` is held until the core has sent it or keeps it pending in its PBA behind a mask (`irq_ack_i`),
+//            or has not (`irq_fail_i`: MSI-X is off). A request of the card is
 //            always taken.
 // Pipeline:  one register: pending vectors, then the lowest one to the core.
 // Why:       Requests of one vector that were not sent are one. What was not sent is requested again RETRY cycles later, so that an interrupt is not

@@ -1,6 +1,11 @@
-// Ports of AMD's QDMA subsystem for PCI Express (qdma, PG302 v5.0) as build.tcl configures it: 16 lanes of Gen3, 512 bits at 250 MHz, memory-mapped
-// queues (none is ever set up), bridge master, slave bridge without address translation, function-level reset. For elaboration without the vendor's tool;
-// no contents.
+// Ports of AMD's QDMA subsystem for PCI Express (qdma, PG302) as cores.tcl configures it: 16 lanes of Gen3, 512 bits at 250 MHz, memory-mapped
+// queues (none is ever set up), bridge master, slave bridge without address translation, its vendor-defined messages, function-level reset.
+//
+// All inputs, and the outputs that all versions have: build.tcl compares it with the core that the tool generates. Names and widths are those of the
+// core's own description of version 4.0 (IP-XACT, in public projects) with these properties. Left out, as they come with another setting: m_axil_*
+// (axilite_master_en), m_axib_wuser, m_axib_ruser, m_axi_ruser (parity), numvec_*, msix_vectors_* (adv_int_usr); and usr_flr_clr, an output which
+// the guide of version 5.0 has no more.
+// For elaboration without the vendor's tool; no contents.
 
 (* black_box *)
 module qdma_0 (
@@ -31,7 +36,6 @@ module qdma_0 (
   output logic         m_axib_awvalid,
   input  logic         m_axib_awready,
   output logic [511:0] m_axib_wdata,
-  output logic [ 63:0] m_axib_wuser,
   output logic [ 63:0] m_axib_wstrb,
   output logic         m_axib_wlast,
   output logic         m_axib_wvalid,
@@ -53,7 +57,6 @@ module qdma_0 (
   input  logic         m_axib_arready,
   input  logic [  3:0] m_axib_rid,
   input  logic [511:0] m_axib_rdata,
-  input  logic [ 63:0] m_axib_ruser,
   input  logic [  1:0] m_axib_rresp,
   input  logic         m_axib_rlast,
   input  logic         m_axib_rvalid,
@@ -62,7 +65,7 @@ module qdma_0 (
   // Slave bridge: from the card to host memory.
   input  logic [  3:0] s_axib_awid,
   input  logic [ 63:0] s_axib_awaddr,
-  input  logic [  7:0] s_axib_awuser,
+  input  logic [ 11:0] s_axib_awuser,
   input  logic [  3:0] s_axib_awregion,
   input  logic [  7:0] s_axib_awlen,
   input  logic [  2:0] s_axib_awsize,
@@ -81,7 +84,7 @@ module qdma_0 (
   input  logic         s_axib_bready,
   input  logic [  3:0] s_axib_arid,
   input  logic [ 63:0] s_axib_araddr,
-  input  logic [  7:0] s_axib_aruser,
+  input  logic [ 11:0] s_axib_aruser,
   input  logic [  3:0] s_axib_arregion,
   input  logic [  7:0] s_axib_arlen,
   input  logic [  2:0] s_axib_arsize,
@@ -96,6 +99,12 @@ module qdma_0 (
   output logic         s_axib_rvalid,
   input  logic         s_axib_rready,
 
+  // Vendor-defined messages from the root.
+  input  logic        st_rx_msg_rdy,
+  output logic        st_rx_msg_valid,
+  output logic        st_rx_msg_last,
+  output logic [31:0] st_rx_msg_data,
+
   // Interrupts, function-level reset.
   input  logic        usr_irq_in_vld,
   input  logic [10:0] usr_irq_in_vec,
@@ -104,7 +113,6 @@ module qdma_0 (
   output logic        usr_irq_out_fail,
   output logic [ 7:0] usr_flr_fnc,
   output logic        usr_flr_set,
-  output logic        usr_flr_clr,
   input  logic [ 7:0] usr_flr_done_fnc,
   input  logic        usr_flr_done_vld,
 
@@ -143,7 +151,6 @@ module qdma_0 (
   input  logic         m_axi_arready,
   input  logic [  3:0] m_axi_rid,
   input  logic [511:0] m_axi_rdata,
-  input  logic [ 63:0] m_axi_ruser,
   input  logic [  1:0] m_axi_rresp,
   input  logic         m_axi_rlast,
   input  logic         m_axi_rvalid,
