@@ -54,6 +54,7 @@ impl Sender {
     pub fn acknowledge(&mut self, now: u64, ack: &Ack<'_>) -> Acked {
         if self.says_nothing(ack) {
             self.take_window(ack);
+            self.heard(now, ack);
             return Acked::Nothing;
         }
         let oldest = self.una.wrapping_sub(self.max_window);
@@ -126,7 +127,7 @@ impl Sender {
             self.arm_probe(now);
             Acked::New(newly)
         } else {
-            if self.board.sacked() > 0 {
+            if news.delivered > 0 {
                 self.arm_probe(now);
             }
             Acked::Nothing
@@ -193,7 +194,7 @@ impl Sender {
     /// An acknowledgment that others have overtaken. What arrived twice is told once, and it may be here; all else is known by now.
     fn take_old(&mut self, now: u64, ack: &Ack<'_>) {
         let twice = self.arrived_twice(ack);
-        let Some(twice) = twice.filter(|(_, right)| !self.probe.is_of(*right)) else {
+        let Some(twice) = twice.filter(|(_, right)| !self.probe.takes_copy(*right)) else {
             return;
         };
         self.rack.round(self.una, self.nxt, true);

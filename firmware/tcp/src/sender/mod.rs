@@ -328,7 +328,7 @@ impl Sender {
         if self.pacing.is_on() {
             self.spend(now, length);
         }
-        self.probe_sent(now, false);
+        self.probe_sent(now, None);
         self.arm_probe(now);
     }
 
@@ -341,14 +341,18 @@ impl Sender {
         if matches!(self.phase, Phase::Fast { .. }) {
             self.prr.sent(length);
         }
-        if self.phase != Phase::None {
+        // Word of a copy that goes to ask is the probe's.
+        if self.phase != Phase::None && !self.probe.is_a_copy() {
             self.undo.sent_again(length);
         }
         if self.pacing.is_on() {
             self.spend(now, length);
         }
-        self.start_timer(now);
-        self.probe_sent(now, true);
+        if !self.probe.is_to_go() {
+            self.start_timer(now);
+        }
+        self.probe_sent(now, Some(end));
+        self.arm_probe(now);
     }
 
     /// The SYN was sent again: what comes back is no RTT sample (Karn).
@@ -407,7 +411,7 @@ impl Sender {
     /// Where to send again, if something is lost and the congestion window allows it.
     pub fn next_lost(&self) -> Option<u32> {
         if self.probe.is_for_the_last() {
-            return (self.flight() > 0).then(|| self.nxt.wrapping_sub(1));
+            return self.board.last_missing();
         }
         if self.phase == Phase::None || self.awaits_news().is_some() {
             return None;
