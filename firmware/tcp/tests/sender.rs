@@ -243,6 +243,54 @@ fn a_lone_segment_waits_for_no_delayed_acknowledgment_of_a_peer_that_speaks() {
     assert_eq!((t.s.flight(), t.s.deadline()), (0, None));
 }
 
+/// So many lone segments, each acknowledged after this time.
+fn lone(t: &mut Scene, count: u32, time: u64) {
+    for _ in 0..count {
+        t.send(1);
+        t.now += time;
+        t.ack(t.s.nxt / MSS, &[]);
+    }
+}
+
+/// How long a lone segment waits for its acknowledgment before the probe.
+fn patience(t: &mut Scene) -> u64 {
+    t.send(1);
+    let wait = t.s.deadline().expect("a probe") - t.now;
+    t.now += RTT;
+    t.ack(t.s.nxt / MSS, &[]);
+    wait
+}
+
+#[test]
+fn a_lone_segment_waits_no_longer_than_the_peer_was_seen_to_delay() {
+    let mut t = Scene::new();
+    lone(&mut t, 7, RTT + 20 * US);
+    t.send(1);
+    assert!(t.s.deadline() > Some(t.now + 40 * MS), "too few");
+    t.now += RTT;
+    t.ack(8, &[]);
+    let wait = patience(&mut t);
+    let least = 2 * t.s.rtt.smoothed().expect("samples");
+    assert!(
+        wait >= least + 200 * US && wait < least + 300 * US,
+        "{wait}"
+    );
+
+    // The peer delays one after all: the probe was for nothing.
+    t.send(1);
+    let first = t.s.nxt / MSS - 1;
+    assert_eq!(probe(&mut t).0, [first]);
+    t.ack(first + 1, &[(first, first + 1)]);
+    assert!(patience(&mut t) > 40 * MS);
+    lone(&mut t, 14, RTT);
+    assert!(patience(&mut t) > 40 * MS, "twice as many are to come");
+    lone(&mut t, 1, RTT);
+    assert!(patience(&mut t) < MS);
+    // A peer that takes longer now is given longer: the longest counts.
+    lone(&mut t, 1, 10 * MS);
+    assert!(patience(&mut t) > 20 * MS);
+}
+
 // ------------------------------------------------------------------ probes again, and in recovery: RFC 9002 §6.2
 
 /// Waits for the probe and sends it where there is nothing new; what went, and how long that took.

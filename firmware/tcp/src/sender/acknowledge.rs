@@ -71,6 +71,11 @@ impl Sender {
         let newly = ack.ack.wrapping_sub(self.una);
         let news = self.take_news(ack);
         let round = self.take_times(now, ack, &news);
+        if let (Some((at, true)), true) = (news.newest, newly == self.flight()) {
+            if let Some(time) = ack.since(at).filter(|_| newly <= self.mss) {
+                self.ack_delay.take(time);
+            }
+        }
         // It tells that a segment has left the network: with SACK by something new (RFC 6675 §2), without it by repeating the number.
         let duplicate = match self.sack {
             true => newly == 0 && news.delivered > 0,
@@ -161,6 +166,9 @@ impl Sender {
         self.retries = 0;
         self.rtt.sample(arrived.saturating_sub(first));
         self.probe.sampled();
+        if newly == self.flight() && newly <= self.mss {
+            self.ack_delay.take(arrived.saturating_sub(last));
+        }
         let rtt = arrived.saturating_sub(last.max(ack.departed));
         self.rtt.observe(now, rtt);
         let round = last >= self.round_since;

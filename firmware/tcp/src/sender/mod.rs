@@ -12,6 +12,7 @@
 //!               └──────► controller ───────┘
 //! ```
 
+mod ack_delay;
 mod acknowledge;
 mod handover;
 mod pace;
@@ -29,6 +30,7 @@ use crate::scoreboard::{Run, Scoreboard};
 use crate::seq;
 use crate::spare::Spare;
 
+use self::ack_delay::AckDelay;
 use self::pace::Pacing;
 use self::probe::Probe;
 use self::recovery::Spurious;
@@ -156,6 +158,7 @@ pub struct Sender {
     /// What happened.
     pub counts: Counts,
     peer_ack_delay: u64,
+    ack_delay: AckDelay,
     congestion: Congestion,
     window_seq: u32,
     window_ack: u32,
@@ -206,6 +209,7 @@ impl Sender {
             retries: 0,
             counts: Counts::default(),
             peer_ack_delay: settings.peer_ack_delay,
+            ack_delay: AckDelay::default(),
             congestion: settings.congestion,
             window_seq: 0,
             window_ack: iss,
@@ -248,6 +252,8 @@ impl Sender {
         self.sack = sack;
         self.initial_window = mss.saturating_mul(initial_segments.max(1));
         self.control = Controller::new(self.congestion);
+        // That of a SYN is not kept back.
+        self.ack_delay = AckDelay::default();
         let first = self.control.window_mut();
         first.mss = mss;
         first.set(self.initial_window);

@@ -139,7 +139,7 @@ impl Sender {
         self.probe.soon = at;
         if flight <= self.mss {
             // Perhaps one segment: its acknowledgment may be waiting for company.
-            at = at.saturating_add(self.peer_ack_delay);
+            at = at.saturating_add(self.ack_delay.allowance(self.peer_ack_delay));
         }
         if self.is_first_probe() {
             self.probe.at = at.min(self.rto_at);
@@ -216,6 +216,9 @@ impl Sender {
         twice: Option<(u32, u32)>,
     ) -> bool {
         let unneeded = twice.is_some_and(|(_, right)| self.probe.takes_copy(right));
+        if unneeded {
+            self.ack_delay.refuted();
+        }
         let Some((end, again)) = self.probe.out else {
             return unneeded;
         };
