@@ -139,6 +139,12 @@ impl Scoreboard {
         self.runs.iter().find(|run| run.lost)
     }
 
+    /// The last byte that the peer is not known to have.
+    pub fn last_missing(&self) -> Option<u32> {
+        let missing = self.runs.iter().rev().find(|run| !run.sacked)?;
+        Some(missing.end.wrapping_sub(1))
+    }
+
     /// New bytes behind all others.
     pub fn sent(&mut self, now: u64, seq: u32, end: u32) {
         let length = end.wrapping_sub(seq);

@@ -188,3 +188,25 @@ fn a_pace_spares_a_short_queue() {
     let (paced, at_once) = (queue(true), queue(false));
     assert!(paced.queue * 2 < at_once.queue, "{paced:?} {at_once:?}");
 }
+
+/// Windows of a few segments, where three of a hundred are lost each way: what was sent again is lost, and the probe, and what was sent
+/// behind them. The timer is 6000 round trips; a run that waits for it takes 20 ms more.
+#[test]
+fn small_windows_under_loss_wait_for_no_timer() {
+    for congestion in Congestion::ALL {
+        for seed in 0..30 {
+            let path = Path {
+                seed,
+                congestion,
+                rate: 100,
+                delay: 1500,
+                loss: 30_000,
+                ack_loss: 30_000,
+                ..Path::default()
+            };
+            let outcome = run(path, 3_000_000);
+            let name = congestion.name();
+            assert_eq!(outcome.timeouts, 0, "{name}, seed {seed}: {outcome:?}");
+        }
+    }
+}

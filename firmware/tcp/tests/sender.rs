@@ -47,11 +47,20 @@ impl Scene {
     }
 
     fn say(&mut self, ack: u32, sack: &[(u32, u32)], echo: bool) -> Acked {
+        self.take(ack, sack, echo, true)
+    }
+
+    /// Data of the peer with this number.
+    fn data(&mut self, ack: u32) -> Acked {
+        self.take(ack, &[], false, false)
+    }
+
+    fn take(&mut self, ack: u32, sack: &[(u32, u32)], echo: bool, is_pure: bool) -> Acked {
         let ack = Ack {
             seq: 0,
             ack: ack * MSS,
             window: WINDOW,
-            is_pure: true,
+            is_pure,
             sack: &sack
                 .iter()
                 .map(|(l, r)| (l * MSS, r * MSS))
@@ -152,7 +161,7 @@ fn a_probe_takes_new_data_where_there_is_some() {
     assert_eq!(t.send_allowed(5), 1, "one, whatever the window says");
     assert!(!t.s.no_news());
     assert_eq!((t.again(), t.s.counts.probes), (vec![], 1));
-    assert_eq!(t.wait(), Due::Timeout, "one probe at a time");
+    assert_eq!(t.s.allowed(t.now).0, 0, "one probe at a time");
 }
 
 #[test]
@@ -210,6 +219,245 @@ fn without_sack_there_is_no_probe() {
     let mut t = Scene::with(Congestion::Reno, false);
     t.send(5);
     assert_eq!(t.wait(), Due::Timeout);
+}
+
+/// Who delays an acknowledgment sends it with data: a peer that has sent data meanwhile has not got the segment.
+#[test]
+fn a_lone_segment_waits_for_no_delayed_acknowledgment_of_a_peer_that_speaks() {
+    let mut t = Scene::new();
+    t.send(1);
+    let start = t.now;
+    t.now = start + RTT / 2;
+    t.data(0);
+    assert!(t.s.deadline() > Some(start + 40 * MS), "that left before");
+    t.now = start + 3 * RTT;
+    t.data(0);
+    assert_eq!(t.s.deadline(), Some(t.now));
+    assert_eq!(t.wait(), Due::Probe);
+    assert!(t.s.no_news());
+    assert_eq!(t.again(), [0]);
+    t.data(0);
+    assert!(t.s.deadline() > Some(t.now), "nor has it got the probe yet");
+    t.now += RTT;
+    t.ack(1, &[]);
+    assert_eq!((t.s.flight(), t.s.deadline()), (0, None));
+}
+
+/// So many lone segments, each acknowledged after this time.
+fn lone(t: &mut Scene, count: u32, time: u64) {
+    for _ in 0..count {
+        t.send(1);
+        t.now += time;
+        t.ack(t.s.nxt / MSS, &[]);
+    }
+}
+
+/// How long a lone segment waits for its acknowledgment before the probe.
+fn patience(t: &mut Scene) -> u64 {
+    t.send(1);
+    let wait = t.s.deadline().expect("a probe") - t.now;
+    t.now += RTT;
+    t.ack(t.s.nxt / MSS, &[]);
+    wait
+}
+
+#[test]
+fn a_lone_segment_waits_no_longer_than_the_peer_was_seen_to_delay() {
+    let mut t = Scene::new();
+    lone(&mut t, 7, RTT + 20 * US);
+    t.send(1);
+    assert!(t.s.deadline() > Some(t.now + 40 * MS), "too few");
+    t.now += RTT;
+    t.ack(8, &[]);
+    let wait = patience(&mut t);
+    let least = 2 * t.s.rtt.smoothed().expect("samples");
+    assert!(
+        wait >= least + 200 * US && wait < least + 300 * US,
+        "{wait}"
+    );
+
+    // The peer delays one after all: the probe was for nothing.
+    t.send(1);
+    let first = t.s.nxt / MSS - 1;
+    assert_eq!(probe(&mut t).0, [first]);
+    t.ack(first + 1, &[(first, first + 1)]);
+    assert!(patience(&mut t) > 40 * MS);
+    lone(&mut t, 14, RTT);
+    assert!(patience(&mut t) > 40 * MS, "twice as many are to come");
+    lone(&mut t, 1, RTT);
+    assert!(patience(&mut t) < MS);
+    // A peer that takes longer now is given longer: the longest counts.
+    lone(&mut t, 1, 10 * MS);
+    assert!(patience(&mut t) > 20 * MS);
+}
+
+// ------------------------------------------------------------------ probes again, and in recovery: RFC 9002 §6.2
+
+/// Waits for the probe and sends it where there is nothing new; what went, and how long that took.
+fn probe(t: &mut Scene) -> (Vec<u32>, u64) {
+    let start = t.now;
+    assert_eq!(t.wait(), Due::Probe);
+    t.s.no_news();
+    (t.again(), t.now - start)
+}
+
+#[test]
+fn a_lost_probe_is_followed_by_another_each_twice_as_late() {
+    let mut t = Scene::new();
+    t.send(3);
+    let first = probe(&mut t);
+    assert_eq!(first, (vec![2], 2 * RTT));
+    assert_eq!(probe(&mut t), (vec![2], 4 * RTT));
+    assert_eq!(probe(&mut t), (vec![2], 8 * RTT));
+    t.now += RTT;
+    t.ack(0, &[(2, 3)]);
+    assert_eq!(t.again(), [0, 1], "went before the probe");
+    t.now += RTT;
+    t.ack(3, &[]);
+    assert_eq!(t.s.flight(), 0);
+    // What was sent again says nothing of the round trip (Karn): the wait stands until something does.
+    t.send(2);
+    assert_eq!(probe(&mut t).1, 16 * RTT);
+    t.now += RTT;
+    t.send(1);
+    t.ack(5, &[]);
+    t.now += RTT;
+    t.ack(6, &[]);
+    t.send(2);
+    let wait = 2 * t.s.rtt.smoothed().expect("samples");
+    assert_eq!(probe(&mut t).1, wait);
+}
+
+#[test]
+fn probes_put_the_timer_off_once() {
+    let mut t = Scene::new();
+    t.send(3);
+    probe(&mut t);
+    let first = t.now;
+    let mut probes = 1;
+    while t.wait() == Due::Probe {
+        t.s.no_news();
+        t.again();
+        probes += 1;
+    }
+    assert_eq!(t.now - first, 200 * MS + RTT, "RFC 8985 §7.3");
+    assert!((8..12).contains(&probes), "{probes}: each twice as late");
+}
+
+#[test]
+fn copies_of_one_probe_change_nothing() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(9, &[]);
+    let (before, recoveries) = (t.cwnd(), t.s.counts.recoveries);
+    for _ in 0..3 {
+        assert_eq!(probe(&mut t).0, [9]);
+    }
+    // The original was late, and all copies arrive.
+    t.now += US;
+    t.ack(10, &[]);
+    for _ in 0..3 {
+        t.now += US;
+        t.ack(10, &[(9, 10)]);
+    }
+    t.send(10);
+    t.now += RTT;
+    t.ack(20, &[]);
+    assert!(t.cwnd() >= before);
+    assert_eq!((t.s.counts.recoveries, t.s.counts.undone), (recoveries, 0));
+    // Nor was it reordering: the third that has arrived is enough.
+    t.send(5);
+    t.now += RTT;
+    t.ack(20, &[(21, 24)]);
+    assert_eq!(t.again(), [20]);
+}
+
+/// The retransmission is lost and nothing was sent behind it. A new segment goes, and what comes back says what is missing.
+#[test]
+fn a_lost_retransmission_is_found_by_new_data() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(0, &[(1, 4)]);
+    assert_eq!(t.again(), [0]);
+    assert_eq!(t.send_allowed(5), 0);
+    let window = t.s.controller().window().cwnd;
+    let start = t.now;
+    assert_eq!(t.wait(), Due::Probe);
+    assert_eq!(t.again(), [0; 0]);
+    assert_eq!(t.send_allowed(5), 1, "whatever the window says");
+    t.now += RTT;
+    t.ack(0, &[(10, 11), (1, 4)]);
+    assert_eq!(t.again().first(), Some(&0));
+    assert!(t.s.controller().window().cwnd < window, "RFC 5681 §4.3");
+    assert!(t.now - start < 4 * RTT);
+}
+
+/// The same where there is no new data: the first that is missing goes again.
+#[test]
+fn a_lost_retransmission_goes_again_where_there_is_no_new_data() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(0, &[(1, 10)]);
+    assert_eq!(t.again(), [0]);
+    let window = t.s.controller().window().cwnd;
+    assert_eq!(probe(&mut t), (vec![0], 2 * RTT));
+    assert_eq!(probe(&mut t), (vec![0], 4 * RTT));
+    t.now += RTT;
+    t.ack(10, &[]);
+    assert_eq!(t.s.flight(), 0);
+    assert!(t.s.controller().window().cwnd < window, "RFC 5681 §4.3");
+}
+
+/// A retransmission that was only late is no loss.
+#[test]
+fn a_probe_of_a_retransmission_that_was_not_needed_changes_nothing() {
+    let mut t = Scene::new();
+    t.send(10);
+    t.now += RTT;
+    t.ack(0, &[(1, 10)]);
+    assert_eq!(t.again(), [0]);
+    let window = t.s.controller().window().cwnd;
+    assert_eq!(probe(&mut t).0, [0]);
+    // Both arrive, and one acknowledgment is for both.
+    t.now += US;
+    t.ack(10, &[(0, 1)]);
+    assert_eq!(t.s.controller().window().cwnd, window);
+    assert_eq!(t.s.counts.undone, 0, "that was the probe's copy");
+}
+
+/// What the timer has sent again is lost as well.
+#[test]
+fn after_the_timer_a_probe_does_not_wait_for_the_next_one() {
+    let (mut t, _) = late();
+    let start = t.now;
+    let smoothed = t.s.rtt.smoothed().expect("samples");
+    let (again, _) = probe(&mut t);
+    assert_eq!(again, [0]);
+    assert!(t.now - start < t.s.rtt.timeout() && t.now - start >= 2 * smoothed);
+    // F-RTO is not disturbed: two new segments tell.
+    t.now += RTT;
+    t.ack(1, &[]);
+    assert_eq!(t.send_allowed(5), 2);
+    assert_eq!(t.again(), [0; 0]);
+    t.now += RTT;
+    t.ack(4, &[]);
+    assert_eq!(t.s.counts.undone, 1);
+}
+
+/// The two new segments of F-RTO are lost: what is missing goes again, and nothing is learnt any more.
+#[test]
+fn a_probe_ends_the_question_whether_the_timer_was_wrong() {
+    let (mut t, _) = late();
+    t.now += RTT;
+    t.ack(1, &[]);
+    assert_eq!(t.send_allowed(5), 2);
+    assert_eq!(probe(&mut t).0.first(), Some(&1));
+    t.now += RTT;
+    t.ack(2, &[]);
+    assert_eq!((t.s.counts.undone, t.s.is_recovering()), (0, true));
 }
 
 // ------------------------------------------------------------------ RFC 8985 §6

@@ -54,6 +54,7 @@ impl Sender {
     pub fn acknowledge(&mut self, now: u64, ack: &Ack<'_>) -> Acked {
         if self.says_nothing(ack) {
             self.take_window(ack);
+            self.heard(now, ack);
             return Acked::Nothing;
         }
         let oldest = self.una.wrapping_sub(self.max_window);
@@ -70,6 +71,11 @@ impl Sender {
         let newly = ack.ack.wrapping_sub(self.una);
         let news = self.take_news(ack);
         let round = self.take_times(now, ack, &news);
+        if let (Some((at, true)), true) = (news.newest, newly == self.flight()) {
+            if let Some(time) = ack.since(at).filter(|_| newly <= self.mss) {
+                self.ack_delay.take(time);
+            }
+        }
         // It tells that a segment has left the network: with SACK by something new (RFC 6675 §2), without it by repeating the number.
         let duplicate = match self.sack {
             true => newly == 0 && news.delivered > 0,
@@ -126,7 +132,7 @@ impl Sender {
             self.arm_probe(now);
             Acked::New(newly)
         } else {
-            if self.board.sacked() > 0 {
+            if news.delivered > 0 {
                 self.arm_probe(now);
             }
             Acked::Nothing
@@ -160,6 +166,9 @@ impl Sender {
         self.retries = 0;
         self.rtt.sample(arrived.saturating_sub(first));
         self.probe.sampled();
+        if newly == self.flight() && newly <= self.mss {
+            self.ack_delay.take(arrived.saturating_sub(last));
+        }
         let rtt = arrived.saturating_sub(last.max(ack.departed));
         self.rtt.observe(now, rtt);
         let round = last >= self.round_since;
@@ -193,7 +202,7 @@ impl Sender {
     /// An acknowledgment that others have overtaken. What arrived twice is told once, and it may be here; all else is known by now.
     fn take_old(&mut self, now: u64, ack: &Ack<'_>) {
         let twice = self.arrived_twice(ack);
-        let Some(twice) = twice.filter(|(_, right)| !self.probe.is_of(*right)) else {
+        let Some(twice) = twice.filter(|(_, right)| !self.probe.takes_copy(*right)) else {
             return;
         };
         self.rack.round(self.una, self.nxt, true);

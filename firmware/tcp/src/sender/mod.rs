@@ -12,6 +12,7 @@
 //!               └──────► controller ───────┘
 //! ```
 
+mod ack_delay;
 mod acknowledge;
 mod handover;
 mod pace;
@@ -29,6 +30,7 @@ use crate::scoreboard::{Run, Scoreboard};
 use crate::seq;
 use crate::spare::Spare;
 
+use self::ack_delay::AckDelay;
 use self::pace::Pacing;
 use self::probe::Probe;
 use self::recovery::Spurious;
@@ -156,6 +158,7 @@ pub struct Sender {
     /// What happened.
     pub counts: Counts,
     peer_ack_delay: u64,
+    ack_delay: AckDelay,
     congestion: Congestion,
     window_seq: u32,
     window_ack: u32,
@@ -206,6 +209,7 @@ impl Sender {
             retries: 0,
             counts: Counts::default(),
             peer_ack_delay: settings.peer_ack_delay,
+            ack_delay: AckDelay::default(),
             congestion: settings.congestion,
             window_seq: 0,
             window_ack: iss,
@@ -248,6 +252,8 @@ impl Sender {
         self.sack = sack;
         self.initial_window = mss.saturating_mul(initial_segments.max(1));
         self.control = Controller::new(self.congestion);
+        // That of a SYN is not kept back.
+        self.ack_delay = AckDelay::default();
         let first = self.control.window_mut();
         first.mss = mss;
         first.set(self.initial_window);
@@ -328,7 +334,7 @@ impl Sender {
         if self.pacing.is_on() {
             self.spend(now, length);
         }
-        self.probe_sent(now, false);
+        self.probe_sent(now, None);
         self.arm_probe(now);
     }
 
@@ -341,14 +347,18 @@ impl Sender {
         if matches!(self.phase, Phase::Fast { .. }) {
             self.prr.sent(length);
         }
-        if self.phase != Phase::None {
+        // Word of a copy that goes to ask is the probe's.
+        if self.phase != Phase::None && !self.probe.is_a_copy() {
             self.undo.sent_again(length);
         }
         if self.pacing.is_on() {
             self.spend(now, length);
         }
-        self.start_timer(now);
-        self.probe_sent(now, true);
+        if !self.probe.is_to_go() {
+            self.start_timer(now);
+        }
+        self.probe_sent(now, Some(end));
+        self.arm_probe(now);
     }
 
     /// The SYN was sent again: what comes back is no RTT sample (Karn).
@@ -407,7 +417,7 @@ impl Sender {
     /// Where to send again, if something is lost and the congestion window allows it.
     pub fn next_lost(&self) -> Option<u32> {
         if self.probe.is_for_the_last() {
-            return (self.flight() > 0).then(|| self.nxt.wrapping_sub(1));
+            return self.board.last_missing();
         }
         if self.phase == Phase::None || self.awaits_news().is_some() {
             return None;

@@ -97,17 +97,33 @@ impl Sender {
         match self.phase {
             Phase::None if self.board.lost() > 0 => self.enter(now),
             Phase::Fast { .. } if twice => {
-                // RFC 5681 §4.3: the loss of a retransmission is congestion once more.
-                let flight = self.flight() - self.board.sacked();
-                let used = flight.min(self.control.window().cwnd);
-                self.control.congestion(Event::Loss, now, used);
-                self.phase = Phase::Fast { point: self.nxt };
-                self.prr = Prr::new(flight);
-                self.fast_since = now;
+                self.probe.judged();
+                self.reduce_again(now);
             }
             _ => {}
         }
         lost
+    }
+
+    /// RFC 5681 §4.3: the loss of a retransmission is congestion once more.
+    pub(super) fn reduce_again(&mut self, now: u64) {
+        let flight = self.flight() - self.board.sacked();
+        let used = flight.min(self.control.window().cwnd);
+        self.control.congestion(Event::Loss, now, used);
+        self.phase = Phase::Fast { point: self.nxt };
+        self.prr = Prr::new(flight);
+        self.fast_since = now;
+    }
+
+    /// After the timer: the first segment that is missing goes again. Only that says nothing of whether the timer expired for nothing if
+    /// others were sent since (RFC 5682).
+    pub(super) fn lose_first(&mut self) {
+        if self.spurious != Spurious::First {
+            self.spurious = Spurious::Unknown;
+        }
+        let (una, first) = (self.una, self.una.wrapping_add(self.mss.max(1)));
+        self.board
+            .lose(|run| (run.seq == una).then_some(first), |_| ());
     }
 
     /// Three duplicates, or a partial acknowledgment, where there are no SACK blocks (RFC 5681 §3.2, RFC 6582 §3.2).
