@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format synth area timing route bitstream u50 prove mutants coverage doc book package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -113,11 +113,16 @@ doc: setup ## the crates' documentation, without a warning
 
 # Its own environment: the scripts of the RTL want other versions.
 BOOK := target/book-venv
-book: ## the book as a site with search, target/book/start-here.html: a link that leads nowhere fails
+book: ## the book as a site with search, target/book/start-here.html: a link that leads nowhere, a stale table or more words than before fail
 	@./setup.sh python
 	@[ -x $(BOOK)/bin/python ] || python3 -m venv $(BOOK)
 	@$(BOOK)/bin/pip install -q --disable-pip-version-check -r docs/site/requirements.txt
+	docs/site/generate.py
+	docs/site/words.py --gate
 	$(BOOK)/bin/sphinx-build -q -W --keep-going -b html -c docs/site docs target/book
+
+tutorials: setup ## the commands that the book shows, each page from an empty folder (WEFT_WRITE_PAGE=1 renews what they print)
+	cargo test -q -p weft --features sim --test command tutorials -- --include-ignored
 
 package: ## the crates as they would be published, each built from its package
 	.ci/package

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 use weft_layout::doorbell;
+#[cfg(feature = "watchdog")]
 use weft_limit::Limit;
 
 use crate::card::{Card, Event, CYCLE_NS, DOORBELLS, PUSH_WINDOW};
@@ -109,6 +110,7 @@ pub struct World {
     interrupted: bool,
     waiting: bool,
     /// A test in which nothing ends is ended.
+    #[cfg(feature = "watchdog")]
     _limit: Option<Limit>,
     crowd: Arc<Crowd>,
 }
@@ -147,6 +149,7 @@ impl World {
             events: Vec::new(),
             interrupted: false,
             waiting: false,
+            #[cfg(feature = "watchdog")]
             _limit: Limit::if_asked(format_args!("seed {seed}")),
             crowd: Arc::default(),
         }

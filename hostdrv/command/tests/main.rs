@@ -8,4 +8,5 @@ mod misuse;
 #[cfg(feature = "sim")]
 mod schema;
 mod trace;
+mod tutorials;
 mod weft;

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
 
+#[cfg(feature = "watchdog")]
 use weft_limit::Limit;
 
 /// The entry points of a compiled model. The build script generates the table.
@@ -114,6 +115,7 @@ pub struct Sim<M: Model> {
     seed: Seed,
     waves: Option<Waves>,
     /// A test in which nothing ends is ended.
+    #[cfg(feature = "watchdog")]
     _limit: Option<Limit>,
 }
 
@@ -190,6 +192,7 @@ impl<M: Model> Sim<M> {
             handle,
             cycle: 0,
             seed,
+            #[cfg(feature = "watchdog")]
             _limit: Limit::if_asked(format_args!("model {name}, seed {seed}")),
             waves: None,
         }

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""The tables of the book that say what other files say, each between `<!-- name -->` and `<!-- end of name -->`, and the places in the sources
+that docs/questions.md names.
+
+Without an option it compares, and ends with status 1 if a page is stale; --write renews the pages.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CARD = ROOT / "rtl/weft_card.sv"
+AREA = ROOT / "rtl/syn/area.json"
+TIMING = ROOT / "rtl/syn/timing.json"
+# Columns of area.json, and how the table names them.
+COLUMNS = {"lut": "LUT", "ff": "FF", "lutram": "LUTs as memory", "bram": "block RAM"}
+# What a reader sees as one port, by the names of its signals.
+BUSES = re.compile(r"(s_axil_(?:aw|w|b|ar|r)|m_axi_(?:aw|w|b|ar|r)|push_|msix_|mac_tx_|mac_rx_)(?=[a-z])")
+
+
+def header():
+    """The module's parameters, and its ports, as text."""
+    text = CARD.read_text()
+    found = re.search(r"^module weft_card\b.*?#\((.*?)\n\) \((.*?)\n\);", text, re.S | re.M)
+    return found.group(1), found.group(2)
+
+
+def cell(text):
+    return text.strip().replace("|", "\\|")
+
+
+def parameters():
+    rows = ["| parameter | default | what |", "|---|---|---|"]
+    for line in header()[0].split("\n"):
+        code, _, comment = line.partition("//")
+        declared = re.search(r"parameter\s+.*?(\w+)\s*=\s*([^,\s]+)", code)
+        if declared:
+            rows.append(f"| `{declared[1]}` | `{declared[2]}` | {cell(comment)} |")
+    return rows
+
+
+def ports():
+    """Direction, width, name and comment of each."""
+    for line in header()[1].split("\n"):
+        code, _, comment = line.partition("//")
+        declared = re.search(r"(input|output)\s+\w+\s+(\[[^\]]+\])?\s*(\w+)", code)
+        if declared:
+            yield declared[1], declared[2] or "", declared[3], comment.strip()
+
+
+def pins():
+    groups = {}
+    for direction, width, name, comment in ports():
+        bus = BUSES.match(name)
+        key = f"{bus[1]}*" if bus else name
+        group = groups.setdefault(key, {"input": [], "output": [], "what": []})
+        group[direction].append(f"`{name[len(bus[1]) if bus else 0:]}{width}`")
+        if comment:
+            group["what"].append(comment if not bus else f"`{name[len(bus[1]):]}`: {comment}")
+    rows = ["| signals | into the card | out of it | |", "|---|---|---|---|"]
+    for key, group in groups.items():
+        columns = [" ".join(group["input"]), " ".join(group["output"]), cell("; ".join(group["what"]))]
+        rows.append(f"| `{key}` | " + " | ".join(columns) + " |")
+    return rows
+
+
+def blocks(recorded, target, width, flows):
+    """Of a card of this size, by block."""
+    size = {"DATA_W": width, "NUM_FLOWS": flows, "NUM_STAGS": 4 * flows}
+    found = {}
+    for key, row in recorded.items():
+        family, block, *settings = key.split(" ")
+        pairs = dict(setting.split("=") for setting in settings)
+        # Not `control_clock`, which is of the processor.
+        if family == target and all(name in size and int(value) == size[name] for name, value in pairs.items()):
+            found[block] = row
+    return found
+
+
+def number(value):
+    return f"{value:g}"
+
+
+def total(of):
+    return [number(sum(row[column] for row in of.values())) for column in COLUMNS]
+
+
+def area():
+    recorded = json.loads(AREA.read_text())
+    small, large = (blocks(recorded, "xcup", *size) for size in [(128, 64), (512, 1024)])
+    names = list(COLUMNS.values())
+    rows = ["| block | " + " | ".join([f"128 bits, 64 flows: {names[0]}", *names[1:], f"512 bits, 1024 flows: {names[0]}", *names[1:]]) + " |",
+            "|---" * (1 + 2 * len(names)) + "|"]
+    for block in sorted(small, key=lambda name: -large[name]["lut"]):
+        cells = [number(of[block][column]) for of in (small, large) for column in COLUMNS]
+        rows.append(f"| `{block}` | " + " | ".join(cells) + " |")
+    return rows + ["| **sum** | " + " | ".join(total(small) + total(large)) + " |"]
+
+
+def sizes():
+    recorded = json.loads(AREA.read_text())
+    rows = ["| sum of | " + " | ".join(COLUMNS.values()) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
+    for target, family in [("xcup", "UltraScale+"), ("ecp5", "ECP5")]:
+        for width in [128, 256, 512]:
+            for flows in [64, 1024, 4096]:
+                cells = total(blocks(recorded, target, width, flows))
+                rows.append(f"| {family}, {width} bits, {flows} flows, {4 * flows} STags | " + " | ".join(cells) + " |")
+    return rows
+
+
+def levels():
+    recorded = json.loads(TIMING.read_text())
+    columns = {"levels": "levels", "memory": "memory", "loop": "loop", "pin": "pin", "enables": "enables", "over": "over 8", "endpoints": "of", "ns": "ns"}
+    rows = ["| block, bits | " + " | ".join(columns.values()) + " |", "|---" * (1 + len(columns)) + "|"]
+    for name, row in recorded.items():
+        block, _, width = name.partition(" ")
+        cells = [number(row[column]) if column == "ns" else str(row[column]) for column in columns]
+        rows.append(f"| `{block}`{', ' + width if width else ''} | " + " | ".join(cells) + " |")
+    return rows
+
+
+TABLES = {
+    "rtl.md": {"parameters": parameters, "pins": pins, "area": area, "sizes": sizes},
+    "timing.md": {"levels": levels},
+}
+
+
+# Lines by which a place may be off.
+NEAR = 30
+# `path:line` (`words of that line`)
+PLACE = re.compile(r"`([\w./-]+):(\d+)` \(`([^`]+)`\)")
+
+
+def places(text):
+    """The page with the lines on which the words stand, and what is not there."""
+    wrong = []
+
+    def place(found):
+        path, line, words = found.groups()
+        file = ROOT / path
+        lines = file.read_text().split("\n") if file.is_file() else []
+        right = [n for n, content in enumerate(lines, 1) if words in content]
+        if not right:
+            wrong.append(f"{path} has no {words}")
+        nearest = min(right, key=lambda n: abs(n - int(line)), default=int(line))
+        # A reader finds what has moved by less. Writing puts it right.
+        at = nearest if "--write" in sys.argv or abs(nearest - int(line)) > NEAR else int(line)
+        return f"`{path}:{at}` (`{words}`)"
+
+    return PLACE.sub(place, text), wrong
+
+
+def main():
+    stale = []
+    questions = ROOT / "docs/questions.md"
+    text, wrong = places(questions.read_text())
+    if wrong:
+        sys.exit("docs/questions.md: " + "; ".join(wrong))
+    if text != questions.read_text():
+        stale.append("docs/questions.md: line numbers")
+    if "--write" in sys.argv:
+        questions.write_text(text)
+    for name, tables in TABLES.items():
+        path = ROOT / "docs" / name
+        text = path.read_text()
+        for mark, make in tables.items():
+            first, last = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
+            if text.count(first) != 1 or text.count(last) != 1:
+                sys.exit(f"docs/{name} has no place for {mark}")
+            start, end = text.index(first) + len(first), text.index(last)
+            table = "\n".join(make()) + "\n"
+            if text[start:end] != table:
+                stale.append(f"docs/{name}: {mark}")
+                text = text[:start] + table + text[end:]
+        if "--write" in sys.argv:
+            path.write_text(text)
+    if stale and "--write" not in sys.argv:
+        sys.exit("stale, docs/site/generate.py --write renews: " + "; ".join(stale))
+
+
+if __name__ == "__main__":
+    main()
