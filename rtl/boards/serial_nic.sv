@@ -365,7 +365,6 @@ module serial_nic #(
   );
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge mac_clk_i) begin
     if (mac_rst_ni) begin

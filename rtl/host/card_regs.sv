@@ -427,7 +427,6 @@ module card_regs
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

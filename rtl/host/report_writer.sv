@@ -225,7 +225,6 @@ module report_writer
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic stopped_q, old_q;
   logic [31:0] stopped_at_q;

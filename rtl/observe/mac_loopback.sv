@@ -111,7 +111,6 @@ module mac_loopback #(
   assign idle_o        = to_q == (enable_i ? Loop : Wire) && !tx_inside_q && !(rx_inside_q && rx_taking_q);
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
     .WIDTH(1)
