@@ -75,7 +75,6 @@ module board_regs #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
     .WIDTH(34)

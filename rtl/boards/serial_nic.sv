@@ -251,7 +251,7 @@ module serial_nic #(
   logic whole_tlast, whole_tvalid, whole_tready;
   logic mac_tx_tlast, mac_tx_tvalid, mac_tx_tready, mac_rx_tlast, mac_rx_tuser, mac_rx_tvalid, mac_rx_tready;
 
-  // Pads, drops without a link, and holds the longest frame of the card (9018 bytes), so that none is lost in the middle with the link.
+  // Pads, drops without a link, and holds the longest frame of the card (9018 bytes): none is lost in the middle with the link.
   mac_tx_fifo #(
     .DATA_W(DATA_W),
     .DEPTH (1024),
@@ -365,7 +365,6 @@ module serial_nic #(
   );
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge mac_clk_i) begin
     if (mac_rst_ni) begin

@@ -620,8 +620,8 @@ module control_clock
       else p_stopped_q <= p_stop && p_bus_idle;
     end
 
-    // At rest for longer than anything takes to cross. An input ends the processor's rest at the edge at which it is taken, so the other side learns
-    // of that before it sees its FIFO empty.
+    // At rest for longer than anything takes to cross. An input ends the processor's rest at the edge that takes it. So the other side learns of that
+    // before it sees its FIFO empty.
     logic [3:0] rest_q;
     logic rested_q, rested, quiet;
 

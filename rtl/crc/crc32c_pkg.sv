@@ -31,7 +31,7 @@ package crc32c_pkg;
     return s[31] ? {s[30:0] ^ POLY[30:0], 1'b1} : {s[30:0], 1'b0};
   endfunction
 
-  // The state that `bits` zero bits make of `s`; of a negative number of bits, the state that they would turn into `s`.
+  // The state behind `s` and `bits` zero bits; for a negative number, the state before `s` and as many.
   function automatic logic [31:0] advance(input logic [31:0] s, input int bits);
     logic [31:0] r;
     r = s;
@@ -49,7 +49,7 @@ package crc32c_pkg;
     return t;
   endfunction
 
-  // What MAX_W data bits add to the state behind them; narrower words use the upper columns.
+  // The contribution of MAX_W data bits to the state behind them; narrower words use the upper columns.
   function automatic data_matrix_t data_matrix();
     data_matrix_t        m;
     logic         [31:0] column;

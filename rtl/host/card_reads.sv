@@ -108,7 +108,6 @@ module card_reads
   assign unused_addr = ^s_axil_araddr[1:0];
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -158,7 +158,7 @@ module card_regs
       w_whole_q  <= 1'b0;
     end else begin
       wr_state_q <= wr_state_d;
-      // Both are held until the response is taken, and so for the registers that use them a cycle behind WrExecute.
+      // Both are held until the response is taken, so the registers behind WrExecute may use them a cycle later.
       if (s_axil_awvalid && s_axil_awready) begin
         aw_held_q <= 1'b1;
         aw_addr_q <= s_axil_awaddr[16:2];
@@ -427,7 +427,6 @@ module card_regs
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -135,7 +135,6 @@ module dma_read #(
   assign unused_resp = m_axi_rresp[0];
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -464,7 +464,6 @@ module dma_write #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   for (genvar c = 0; c < 3; c++) begin : gen_client_check
     always_ff @(posedge clk_i) begin

@@ -204,7 +204,6 @@ module msix_table #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
     .WIDTH($bits(msg_addr_o) + $bits(msg_data_o))

@@ -130,7 +130,6 @@ module report_interrupt
   assign unused = ^{cfg_i.base, cfg_i.log2, cfg_i.head};
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic stopped_q, held_q;
   logic [31:0] stopped_at_q;

@@ -193,8 +193,8 @@ module report_writer
   assign idle_o        = !have_q && !rx_valid_i && !tx_valid_i && interrupt_idle;
 
   // ---------------------------------------------------------------- trace
-  // Kind and flow are at the same place in all reports but the frame report, which has none. Where a segment report has
-  // its flags a job report has the status, and where it has tcp_flags and epoch, an FPDU report has the code.
+  // Kind and flow are at the same place in all reports but the frame report, which has no flow. A segment report's flags are at the place of a job
+  // report's status. Its tcp_flags and epoch are at the place of an FPDU report's code.
   logic [15:0] info;
   assign info = filled.kind == REPORT_KIND_FPDU ? {filled.epoch, filled.tcp_flags} : filled.kind == REPORT_KIND_JOB ? 16'(filled.flags) : '0;
 
@@ -225,7 +225,6 @@ module report_writer
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic stopped_q, old_q;
   logic [31:0] stopped_at_q;

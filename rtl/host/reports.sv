@@ -287,7 +287,6 @@ module reports
     assign unused = ^{off_i[0], order_valid};
 
 `ifndef SYNTHESIS
-    // Assertions sample the asynchronous reset.
     // verilator lint_off SYNCASYNCNET
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin

@@ -1,9 +1,9 @@
-// What the card writes, checked at its AXI port in simulation. Every byte with a strobe is the next one of a granted placement, or lies in one of the
+// Checks the card's writes at its AXI port in simulation. Every byte with a strobe is the next one of a granted placement, or lies in one of the
 // card's rings.
 //
 // Handshake: Observes only.
 // Pipeline:  copies of grants, addresses and rings; each beat is compared in its cycle.
-// Why:       It covers what lies between the walk's exit (place_watch) and the bus: rx_output, dma_write, reset_drain.
+// Why:       It covers the path between the walk's exit (place_watch) and the bus: rx_output, dma_write, reset_drain.
 //            Placements are written whole, without a gap, in the order in which they were granted. The rings are those of the registers, or while
 //            writes are in flight those of before.
 //            A burst's address is taken from AW alone, and beats are counted here.

@@ -346,7 +346,6 @@ module capture_writer
   logic [31:0] slot_number;
   assign slot_number = taken_q & ~(32'hffff_ffff << cfg_i.count_log2[4:0]);
 
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

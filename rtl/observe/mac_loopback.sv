@@ -61,7 +61,7 @@ module mac_loopback #(
 
   assign tx_clear  = tx_tvalid_i ? tx_tready_o && tx_tlast_i : !tx_inside_q;
 
-  // A frame from the MAC belongs to receive, or not, from its first beat on.
+  // The first beat of a MAC frame decides whether receive takes it.
   assign rx_open   = to_q == Wire && !enable_i;
   assign rx_taking = rx_inside_q ? rx_taking_q : rx_open;
   assign rx_clear  = !(rx_inside_q && rx_taking_q);
@@ -111,7 +111,6 @@ module mac_loopback #(
   assign idle_o        = to_q == (enable_i ? Loop : Wire) && !tx_inside_q && !(rx_inside_q && rx_taking_q);
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
     .WIDTH(1)

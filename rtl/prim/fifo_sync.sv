@@ -160,7 +160,6 @@ module fifo_sync #(
   if (WIDTH == 0 || DEPTH < 2) begin : gen_param_check
     $error("fifo_sync: WIDTH must be positive and DEPTH at least 2");
   end
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -62,7 +62,6 @@ module read_ahead #(
   if ((1 << (PTR_W - 1)) != DEPTH || DEPTH < 2) begin : gen_param_check
     $error("read_ahead: DEPTH must be a power of two from 2 up");
   end
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

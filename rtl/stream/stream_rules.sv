@@ -1,6 +1,7 @@
-// The rule of every ready/valid stream: once valid, `valid_i` and the payload are held until `ready_i`, or until the stream is cleared.
+// The rule of every ready/valid stream, for simulation and proofs.
 //
-// Why:       For simulation and proofs. A word is copied only while it is stalled, so the check costs little.
+// Handshake: Observes only. Once valid, `valid_i` and the payload are held until `ready_i`, or until the stream is cleared.
+// Why:       A word is copied only while it is stalled, so the check costs little.
 
 module stream_rules #(
   parameter int unsigned WIDTH = 32

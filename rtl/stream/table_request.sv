@@ -45,7 +45,6 @@ module table_request
   if (INDEX_W < 1 || INDEX_W >= 24) begin : gen_param_check
     $error("table_request: INDEX_W is 1 to 23");
   end
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

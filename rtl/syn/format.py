@@ -4,7 +4,7 @@
     rtl/syn/setup.sh && target/syn-venv/bin/python rtl/syn/format.py [--check]
 
 Rewrites what differs; with --check names it and ends with status 1. A file of the card or a board is at most 400 lines long, its ports and
-connections not counted, which have a line each: a longer one ends with status 1 as well.
+connections not counted, which have a line each, and begins with a head (heads.py): another one ends with status 1 as well.
 """
 
 import argparse
@@ -12,6 +12,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import heads
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # weft-layout-gen writes it.
@@ -67,9 +69,14 @@ def main() -> int:
     if bad and options.check:
         print("make format rewrites them")
     for file in files:
-        if ROOT / "rtl" in file.parents and file.parent.name != "formal" and length(file.read_text()) > LONGEST:
-            print(f"{file.relative_to(ROOT)}: {length(file.read_text())} lines besides ports and connections, {LONGEST} are the most")
-            bad += 1
+        if ROOT / "rtl" not in file.parents or file.parent.name in ("formal", "stubs"):
+            continue
+        found = heads.complaints(file.read_text())
+        if length(file.read_text()) > LONGEST:
+            found.append(f"has {length(file.read_text())} lines besides ports and connections, {LONGEST} are the most")
+        for complaint in found:
+            print(f"{file.relative_to(ROOT)} {complaint}")
+        bad += len(found)
     return 1 if bad else 0
 
 

@@ -185,7 +185,6 @@ module tx_job_push
   if (SLOTS * 128 > 4096 || (1 << SLOT_W) != SLOTS || SLOTS < 2 || (DATA_W != 128 && DATA_W != 256 && DATA_W != 512)) begin : gen_param_check
     $error("tx_job_push: SLOTS must be a power of two from 2 to 32, DATA_W 128, 256 or 512");
   end
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

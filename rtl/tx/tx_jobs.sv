@@ -260,7 +260,6 @@ module tx_jobs
     assign unused = ^{unused_head, unused_push, order_ready, order_valid, req_bytes[1]};
 
 `ifndef SYNTHESIS
-    // Assertions sample the asynchronous reset.
     // verilator lint_off SYNCASYNCNET
     logic          stands_q;
     logic   [31:0] number_q;

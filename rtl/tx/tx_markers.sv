@@ -55,7 +55,7 @@ module tx_markers
   assign to_marker = first_q ? in_layout_i.to_marker : to_marker_q;
   assign seen      = !first_q && seen_q;
   assign insert    = in_layout_i.markers && 8'(to_marker) < words;
-  // From the ULPDU length field to the marker. A leading marker says 0, and the length field is behind it.
+  // From the ULPDU length field to the marker. A leading marker's pointer is 0, and the length field is behind it.
   assign pointer   = seen ? next_q : {5'd0, in_layout_i.to_marker, 2'b00};
   assign marker    = {swap16(16'(pointer)), 16'd0};
   // Both sums, selected last, as `insert` is late.

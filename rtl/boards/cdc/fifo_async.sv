@@ -101,7 +101,6 @@ module fifo_async #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic [ADDR_W:0] held;
   assign held = wr_seen - rd_count_q;

@@ -191,7 +191,6 @@ module frame_fifo #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge wr_clk_i) begin
     if (wr_rst_ni) begin

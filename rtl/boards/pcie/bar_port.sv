@@ -257,7 +257,6 @@ module bar_port #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
     .WIDTH(17)

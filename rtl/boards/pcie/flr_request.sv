@@ -45,7 +45,6 @@ module flr_request #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic req_last_q, done_last_q;
   always_ff @(posedge clk_i) begin

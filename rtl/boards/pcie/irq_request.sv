@@ -71,7 +71,6 @@ module irq_request #(
   end
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   stream_rules #(
     .WIDTH(5)

@@ -188,7 +188,6 @@ module write_whole #(
   assign m_axi_bready = order_valid && !order_empty && s_axi_bready;
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic gap_q;
   always_ff @(posedge clk_i) begin

@@ -119,7 +119,6 @@ module gmii_tx (
   assign unused = s_axis_tkeep[0];
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -12,9 +12,9 @@ package serial_pkg;
   localparam logic [7:0] HOST_READ = 8'h02;  // address (4)
   localparam logic [7:0] HOST_WRITE = 8'h03;  // address (4), value (4)
   localparam logic [7:0] HOST_DATA = 8'h04;  // the bytes of a DMA_READ
-  localparam logic [7:0] HOST_READ_ERROR = 8'h05;  // they cannot be read
+  localparam logic [7:0] HOST_READ_ERROR = 8'h05;  // DMA_READ failed
   localparam logic [7:0] HOST_WRITTEN = 8'h06;  // DMA_WRITE is done
-  localparam logic [7:0] HOST_WRITE_ERROR = 8'h07;  // it cannot be
+  localparam logic [7:0] HOST_WRITE_ERROR = 8'h07;  // DMA_WRITE failed
 
   // Card to host.
   localparam logic [7:0] CARD_SYNC = 8'h81;  // nonce (4), VERSION (4)

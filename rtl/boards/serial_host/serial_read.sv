@@ -115,7 +115,6 @@ module serial_read (
   assign unused = ^s_axi_araddr[3:0];
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

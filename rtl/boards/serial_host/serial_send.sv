@@ -185,7 +185,6 @@ module serial_send
   assign unused = ^payload[127:80];
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -138,7 +138,6 @@ module serial_write (
   assign unused = ^s_axi_awaddr[3:0];
 
 `ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
   // verilator lint_off SYNCASYNCNET
   logic ended_q;  // a word did not reach its end: no more strobes
   always_ff @(posedge clk_i) begin

@@ -1,4 +1,4 @@
-// The rule of acceptance (docs/card.md "Rule of acceptance"): what becomes of a segment of a known flow.
+// The rule of acceptance (docs/card.md "Rule of acceptance"): the verdict on a segment of a known flow.
 //
 // Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
 // Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
@@ -6,8 +6,8 @@
 //                  |                                         |                                                   | (rx_dispatch)
 //            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached_i`, late, selects one
 //            Ready |                                         | `accept_o` and the bits beside it
-// Why:       The same position serves a segment behind others in the walk, if it says where those will leave the flow. The bits beside the verdict
-//            are computed for each outcome and selected with it, so no logic follows the selection.
+// Why:       The same position serves a segment behind others in the walk, if it is where those will leave the flow. The bits beside the verdict are
+//            computed for each outcome and selected with it, so no logic follows the selection.
 
 module rx_accept
   import rx_front_pkg::*;

@@ -14,6 +14,9 @@
 //            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
 //            8 Ready | rx_walks          | start, or a direct verdict                           | `steady_q`: none in the cycle behind an end
 //            close   | rx_close          | report, raw slot, store space                        | one at a time
+//            cycle       0    1    2    3    4     5     6     7     8     9     10    11    12    13
+//            packet n    Seek ─    ─    ─    load  Latch Weigh Judge Ready
+//            packet n+1                            Seek  ─     ─     ─     load  Latch Weigh Judge Ready
 //            A packet of no flow goes from cycle 4 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
 //            (rx_stand).
 //            Segments in the walk are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes the close.

@@ -139,7 +139,7 @@ package rx_front_pkg;
     return {bytes[7:0], bytes[15:8], bytes[23:16], bytes[31:24]};
   endfunction
 
-  // The report of a segment, without what its verdict adds.
+  // The report of a segment, without the fields of its verdict.
   // verilator lint_off UNUSEDSIGNAL
   function automatic segment_report_t segment_record(input rx_segment_t segment);
     segment_report_t record;

@@ -219,7 +219,7 @@ module rx_output
   logic [      2:0]       raw_steps_q;
   logic                   raw_port;
   logic [     63:0]       raw_base;
-  // A raw ring set up anew: copies of slots taken before, the oldest ones, go to the old ring uncounted. The first one behind waits for the new base.
+  // Raw ring set up anew: copies of slots taken before go to the old ring, uncounted. The first one behind waits for the new base and size.
   logic [PORTS-1:0][63:0] base_q;
   logic [      7:0]       slot_log2_q;
   logic [PORTS-1:0][ 7:0] old_q;

@@ -14,7 +14,7 @@
 //            one came back.
 //            A flow never starves itself: once all slots are returned, a new generation begins, or none was taken in the present one.
 //            The count that a flow has taken is beside its mark, which says whether the last of them is of this generation (rx_dispatch). A
-//            generation begins in a cycle without a decision, and none follows in the next two: each decision is counted in its own generation.
+//            generation begins in a cycle without a decision, and the next two have none either: each decision is counted in its own generation.
 //            A ring set up anew (`cfg_i.reset`): `given_up_o` says in the next cycle how many slots of the old one were taken (`taken_o`). A new ring
 //            has room for the segments in the walk: its owner sees to that.
 //            `settled_o`: no slot was taken and no walk started in these cycles but perhaps in the last one. Nothing is decided in the cycle behind a

@@ -32,7 +32,7 @@ module rx_replay
   input logic start_i,  // pulses: the replay is started, or refused
   input logic flush_i,
 
-  // Payload of frames, and what the walk gets.
+  // Payload of frames, and the payload to the walk.
   input  logic               pl_valid_i,
   output logic               pl_ready_o,
   input  logic [ DATA_W-1:0] pl_data_i,

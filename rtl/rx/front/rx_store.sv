@@ -3,10 +3,11 @@
 // Handshake: Beats are always taken. A frame becomes visible with its last beat and a good verdict; otherwise its beats are rolled back. `packet_*`
 //            is ready/valid. `rd_grant_o[k]` answers `rd_req_i[k]` in the same cycle, and the beat follows in the next one. Frames are freed in
 //            order: `free_stop_i` is the `stop` of the frame.
-// Pipeline:  stage     | registers      | what happens                                        | hazards
-//            beat      | memory, wr_q   | written                                             | full_q: freed space is seen a cycle late
-//            last beat | u_queue, u_tcp | kept or rolled back; a replay enters between frames | ring or queue full: the frame is dropped
-//            read      | RAM output     | even and odd positions are in separate memories     | both in one bank: one waits a cycle
+// Pipeline:  stage     | registers      | what happens                                    | hazards
+//            beat      | memory, wr_q   | written                                         | full_q: freed space is seen a cycle late
+//            last beat | u_queue, u_tcp | kept or rolled back                             | ring or queue full: the frame is dropped
+//            replay    | u_queue, u_tcp | takes a place in the queue                      | not in the cycle of a last beat
+//            read      | RAM output     | even and odd positions are in separate memories | both in one bank: one waits a cycle
 //            count     | drop_q         | counters and trace, a cycle later
 // Why:       Both readers go from beat to beat. So they meet in a bank once, one waits a cycle, and from then on each reads a beat a cycle.
 

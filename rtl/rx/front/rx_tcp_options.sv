@@ -80,7 +80,7 @@ module rx_tcp_options #(
   function automatic option_t decode(input int unsigned at, input logic [7:0] kind, input logic [7:0] len, input room_t room);
     option_t option;
     logic known, ok, more;
-    // Does it end inside? In words, rounded up. A length byte behind the end does not count.
+    // Whether it ends inside, in words, rounded up. A length byte behind the end does not count.
     more       = 32'(len[1:0]) + (at + 23) % 4 > 3;
     ok         = room.len && len[7:6] == '0 && len[5:1] != '0 && at_most(len[5:2], more, room.words);
     known      = room.kind && kind[7:1] != '0;

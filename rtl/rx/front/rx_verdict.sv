@@ -1,4 +1,4 @@
-// Counters and trace event of what became of a frame.
+// Counters and trace event of each frame's verdict.
 //
 // Handshake: Pulses only: outputs come one cycle behind `finish_i` or `direct_i`.
 // Pipeline:  one register.
@@ -88,7 +88,7 @@ module rx_verdict
         STOP_WHOLE:   verdict = engine_i ? TRACE_VERDICT_ENGINE : TRACE_VERDICT_PLACED;
         STOP_PARTIAL: verdict = TRACE_VERDICT_PARTIAL;
         STOP_ERROR:   verdict = TRACE_VERDICT_ERROR;
-        default:      ;  // behind one that did not end whole, or its port had no room for more reports
+        default:      ;  // discarded behind one that did not end whole, or no room for more reports
       endcase
     end else if (!known_i) begin
       verdict = TRACE_VERDICT_NO_FLOW;

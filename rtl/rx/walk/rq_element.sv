@@ -106,9 +106,9 @@ module rq_element
     .oldest_o      (victim)
   );
 
-  // Worked out before. A cycle ago: whether it is at the memory's output (`same_q`), its distance from the context's first element (`into_q`),
-  // whether that was read (`fits_q`, by the base of one more cycle ago). Also whether there is a context (`had_q`), or which one may be used.
-  // `sure_q`: nothing has changed since.
+  // Worked out a cycle before: whether the element is at the memory's output (`same_q`), and its distance from the context's first element
+  // (`into_q`). Also whether it was read (`fits_q`, by the base of one more cycle ago). Also whether there is a context (`had_q`), or which one may
+  // be used. `sure_q`: nothing has changed since.
   logic same_q, fits_q, free_q, had_q, sure_q, ends;
   context_t        target_q;
   logic     [31:0] near_q;  // the context's base

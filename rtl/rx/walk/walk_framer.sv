@@ -102,7 +102,7 @@ module walk_framer
     judge.marker   = marker;
   endfunction
 
-  // Does the beat have lane `lane`, if the FPDU ends in it with `rest` words?
+  // Whether the beat has lane `lane`, if the FPDU ends in it with `rest` words.
   function automatic logic has_lane(input logic [4:0] rest, input logic [LANE_W-1:0] lane);
     has_lane = 5'(lane) < rest;
   endfunction

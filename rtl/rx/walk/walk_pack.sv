@@ -98,7 +98,7 @@ module walk_pack
   assign filled  = (LANE_W + 2)'(kept) + (LANE_W + 2)'(payload);
   assign full    = filled >= (LANE_W + 2)'(WORDS);
 
-  // Pad bytes: behind the ULPDU's end in its last word (RFC 5044 §4.1). Looked for in each word.
+  // Pad bytes: behind the ULPDU's end in its last word (RFC 5044 §4.1). Checked in each word.
   logic [WORDS-1:0] nonzero_pad;
   logic             nonzero_pad_q;
   always_comb begin

@@ -1,8 +1,8 @@
 // Progress of a segment's walk: next MSN and MO of queue 0, where it stopped, whether an FPDU is for the engine; and its `done`.
 //
 // Handshake: `begin_i` and `end_i` are pulses, `end_i` two cycles behind `begin_i` at least. `done_valid_o` waits for `done_ready_i`: the operation
-//            pushed last is taken. `stop_o` is valid from the cycle behind `begin_i`, MSN and MO two behind `end_i`.
-// Pipeline:  one register, MSN and MO one more.
+//            pushed last is taken. `stop_o`, `msn_o` and `mo_o` are valid from the cycle behind `begin_i`.
+// Pipeline:  one register; MSN and MO follow `end_i` by one more.
 // Why:       A chained segment continues where the one before ended; if that was not walked whole, it is not walked at all.
 
 module walk_progress

@@ -1,9 +1,9 @@
 // One FPDU ahead of the checks: takes the next header, and looks up and checks the region of a tagged FPDU (stag_check). Meanwhile walk_check is busy
 // with the FPDU before, or waits for this one's end.
 //
-// Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. `region_valid_o` comes four cycles after that, and is held
-//            until `free_i`, behind which the next header is taken. An SGE (`sge_look_i` with its index) goes first: STag, TO and bytes a cycle
-//            later, the answer three later; `pd_i` is constant.
+// Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. `region_valid_o` comes four cycles behind the header at the
+//            earliest, and two behind the FPDU's take at the output. It is held until `free_i`, behind which the next header is taken. An SGE
+//            (`sge_look_i` with its index) goes first: STag, TO and bytes a cycle later, the answer three later; `pd_i` is constant.
 // Pipeline:  cycle | registers           | what happens                   | hazards
 //            0     | header_q            | header taken, region looked up | an SGE goes first
 //            1-3   | step_q, stag_check  | row, sums, answer
