@@ -1,4 +1,4 @@
-// The card: everything between the PCIe hard IP and the MAC. docs/card.md describes the boundary.
+// The card: everything between the PCIe hard IP and the MAC. docs/integrating.md describes the boundary.
 //
 //   AXI4-Lite ─► card_regs ─► configuration, doorbells, tables ─► weft_rx, weft_tx
 //   push window ────────────────────────────────────────────────► weft_tx

@@ -36,6 +36,7 @@ BOARDS = {
         "weft_ecpix5",
         ["boards/ecpix5/stubs.f", "boards/ecpix5/weft_ecpix5.f"],
     ),
+    "template": ("weft_template", ["boards/template/weft_template.f"]),
 }
 
 
