@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format integrate synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -67,11 +67,22 @@ lint: setup $(SYN_PYTHON) ## rustfmt, clippy, the form of the RTL, verilator -Wa
 	cargo clippy -q -p weft --all-targets -- -D warnings
 	$(SYN_PYTHON) rtl/syn/format.py --check
 	$(SYN_PYTHON) rtl/syn/lint.py
+	$(SYN_PYTHON) rtl/syn/integration.py
 	$(SYN_PYTHON) rtl/boards/alveo_u50/rehearsal/rehearse.py
 
 format: $(SYN_PYTHON) ## Rust and SystemVerilog in their one form
 	cargo fmt --all
 	$(SYN_PYTHON) rtl/syn/format.py
+
+# Its own environment, as the book's.
+INTEGRATE := target/integrate-venv
+integrate: ## the card by FuseSoC (weft.core) and in LiteX, elaborated
+	@./setup.sh python
+	@[ -x $(INTEGRATE)/bin/python ] || python3 -m venv $(INTEGRATE)
+	@$(INTEGRATE)/bin/pip install -q --disable-pip-version-check -r rtl/boards/litex/requirements.txt
+	mkdir -p target/integrate
+	for target in lint lint_template; do (cd target/integrate && $(CURDIR)/$(INTEGRATE)/bin/fusesoc --cores-root $(CURDIR)/rtl run --target $$target weft) || exit 1; done
+	$(INTEGRATE)/bin/python rtl/boards/litex/weft_litex.py
 
 synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 	$(SYN_PYTHON) rtl/syn/synth.py

@@ -1,4 +1,4 @@
-// The card: everything between the PCIe hard IP and the MAC (docs/card.md "The RTL boundary").
+// The card: everything between the PCIe hard IP and the MAC. docs/integrating.md describes the boundary.
 //
 // Handshake: AXI4-Lite slave for registers and doorbells, AXI4 master for host memory, AXI-Streams to and from the MAC. Write ID is 0; read IDs are 0
 //            payload, 1 jobs, 2 receive elements. R, B, push writes and `mac_rx_*` are always taken. A frame to the MAC has no gap once begun.

@@ -16,15 +16,11 @@ AREA = ROOT / "rtl/syn/area.json"
 TIMING = ROOT / "rtl/syn/timing.json"
 # Columns of area.json, and how the table names them.
 COLUMNS = {"lut": "LUT", "ff": "FF", "lutram": "LUTs as memory", "bram": "block RAM"}
-# What a reader sees as one port, by the names of its signals.
-BUSES = re.compile(r"(s_axil_(?:aw|w|b|ar|r)|m_axi_(?:aw|w|b|ar|r)|push_|msix_|mac_tx_|mac_rx_)(?=[a-z])")
 
 
 def header():
-    """The module's parameters, and its ports, as text."""
-    text = CARD.read_text()
-    found = re.search(r"^module weft_card\b.*?#\((.*?)\n\) \((.*?)\n\);", text, re.S | re.M)
-    return found.group(1), found.group(2)
+    """The module's parameters as text."""
+    return re.search(r"^module weft_card\b.*?#\((.*?)\n\) \(", CARD.read_text(), re.S | re.M).group(1)
 
 
 def cell(text):
@@ -33,36 +29,11 @@ def cell(text):
 
 def parameters():
     rows = ["| parameter | default | what |", "|---|---|---|"]
-    for line in header()[0].split("\n"):
+    for line in header().split("\n"):
         code, _, comment = line.partition("//")
         declared = re.search(r"parameter\s+.*?(\w+)\s*=\s*([^,\s]+)", code)
         if declared:
             rows.append(f"| `{declared[1]}` | `{declared[2]}` | {cell(comment)} |")
-    return rows
-
-
-def ports():
-    """Direction, width, name and comment of each."""
-    for line in header()[1].split("\n"):
-        code, _, comment = line.partition("//")
-        declared = re.search(r"(input|output)\s+\w+\s+(\[[^\]]+\])?\s*(\w+)", code)
-        if declared:
-            yield declared[1], declared[2] or "", declared[3], comment.strip()
-
-
-def pins():
-    groups = {}
-    for direction, width, name, comment in ports():
-        bus = BUSES.match(name)
-        key = f"{bus[1]}*" if bus else name
-        group = groups.setdefault(key, {"input": [], "output": [], "what": []})
-        group[direction].append(f"`{name[len(bus[1]) if bus else 0:]}{width}`")
-        if comment:
-            group["what"].append(comment if not bus else f"`{name[len(bus[1]):]}`: {comment}")
-    rows = ["| signals | into the card | out of it | |", "|---|---|---|---|"]
-    for key, group in groups.items():
-        columns = [" ".join(group["input"]), " ".join(group["output"]), cell("; ".join(group["what"]))]
-        rows.append(f"| `{key}` | " + " | ".join(columns) + " |")
     return rows
 
 
@@ -122,7 +93,7 @@ def levels():
 
 
 TABLES = {
-    "rtl.md": {"parameters": parameters, "pins": pins, "area": area, "sizes": sizes},
+    "rtl.md": {"parameters": parameters, "area": area, "sizes": sizes},
     "timing.md": {"levels": levels},
 }
 

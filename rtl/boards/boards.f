@@ -8,7 +8,9 @@ boards/cdc/ram_2clk.sv
 boards/mac/frame_fifo.sv
 boards/mac/mac_rx_fifo.sv
 boards/mac/mac_tx_fifo.sv
+boards/mac/die_crossing.sv
 boards/pcie/write_whole.sv
+boards/pcie/read_pace.sv
 boards/pcie/bar_port.sv
 boards/pcie/irq_request.sv
 boards/pcie/flr_request.sv

@@ -13,6 +13,7 @@ STREAM = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/stream_order
 FIFO = ["prim/ram_1r1w.sv", "stream/stream_rules.sv", "prim/fifo_sync.sv"]
 FIFO_PROOF = ["prim/ram_1r1w.sv", *STREAM, "prim/fifo_sync.sv", "formal/fifo_sync_formal.sv"]
 SLICE_PROOF = [*STREAM, "stream/stream_slice.sv", "formal/stream_slice_formal.sv"]
+PACE_PROOF = ["stream/stream_rules.sv", "boards/pcie/read_pace.sv", "formal/from_reset.sv", "formal/read_pace_formal.sv"]
 PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
@@ -105,6 +106,12 @@ PROOFS = [
         ("stream/stream_slice.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),
         ("stream/stream_slice.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
     ], {"WIDTH": 64}, "pdr"),
+    Proof("read_pace_formal", PACE_PROOF, [
+        ("boards/pcie/read_pace.sv", "open_q <= left_q == '0;", "open_q <= left_q <= 9'd1;"),
+        ("boards/pcie/read_pace.sv", "left_q <= 9'(s_axi_arlen);", "left_q <= 9'(s_axi_arlen[6:0]);"),
+        ("boards/pcie/read_pace.sv", "assign s_axi_arready = m_axi_arready && open_q;", "assign s_axi_arready = m_axi_arready;"),
+        ("boards/pcie/read_pace.sv", "left_q <= 9'(s_axi_arlen);", "left_q <= 9'(s_axi_arlen) + 9'd1;"),
+    ], {}, "pdr"),
     Proof("stream_pair_formal", PAIR_PROOF, [
         ("stream/stream_pair.sv", "first_q <= first_q ^ (out_valid_q && out_ready_i);", "first_q <= first_q ^ out_valid_q;"),
         ("stream/stream_pair.sv", "if (!spare_q && !(out_valid_q && first_q == 1'(i))) data_q", "if (!(out_valid_q && first_q == 1'(i))) data_q"),

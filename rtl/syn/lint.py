@@ -105,6 +105,7 @@ def main() -> int:
     bad = sum(config(CONFIGS[name]) for name in options.config or ALONE)
     if options.config:
         return min(1, bad)
+    bad += check("template", "weft_template", [], [str(RTL / name) for name in synth.sources("boards/template/weft_template.f")])
     proofs = {(proof.top, *settings(proof.parameters)): proof.files for proof in PROOFS}
     for (top, *parameters), files in proofs.items():
         bad += check(" ".join([top, *parameters]), top, parameters, [str(RTL / name) for name in files], {"slang": TOOLS["slang"]})

@@ -2,7 +2,7 @@
 //
 // Pipeline:  PCIe ─► QDMA ─ m_axib ─► bar_port ─► board_regs ─► weft_card ─► mac_tx_fifo ─► CMAC ─► QSFP28
 //                       │                  └─ push window ──────────►│  ◄──── mac_rx_fifo ◄──┘
-//                       ◄─ s_axib ◄─ write_whole ◄───────────────────┤
+//                       ◄─ s_axib ◄─ write_whole, read_pace ◄────────┤
 //                       ◄─ usr_irq ◄─ irq_request ◄──────────────────┤
 //                       ── usr_flr ─► flr_request ───────────────────┘
 // Why:       Three clocks: axi_aclk (250 MHz, from PCIe: the card), mac_clk (322.265625 MHz, from the QSFP's reference: the MAC). The third is
@@ -44,7 +44,7 @@ module weft_u50 #(
 
   // ---------------------------------------------------------------- clocks, resets
   logic pcie_refclk_gt, pcie_refclk, clk_100mhz, clk_init, axi_aclk, axi_aresetn, mac_clk;
-  logic card_rst_n, mac_rst_n, init_rst_n, mac_start_rst_n;
+  logic card_rst_n, far_rst_n, mac_rst_n, init_rst_n, mac_start_rst_n;
 
   IBUFDS_GTE4 #(
     .REFCLK_HROW_CK_SEL(2'b00)
@@ -71,6 +71,12 @@ module weft_u50 #(
     .clk_i       (axi_aclk),
     .async_rst_ni(axi_aresetn),
     .rst_no      (card_rst_n)
+  );
+  // Of the card's clock on the MAC's die: released behind the other, before the MAC has a frame and the card's tables are clear.
+  reset_sync u_far_rst (
+    .clk_i       (axi_aclk),
+    .async_rst_ni(card_rst_n),
+    .rst_no      (far_rst_n)
   );
   reset_sync u_mac_rst (
     .clk_i       (mac_clk),
@@ -110,7 +116,7 @@ module weft_u50 #(
   logic axil_arvalid, axil_arready, axil_rvalid, axil_rready;
   logic card_arvalid, card_arready, card_rvalid, card_rready;
 
-  // aw, w, b: between write_whole and the bridge; card_*: between the card and write_whole.
+  // aw, w, b: between write_whole and the bridge; card_*: between the card and write_whole; ask_*: of AR, between the card and read_pace.
   logic [63:0] awaddr, araddr, card_awaddr;
   logic [7:0] awlen, arlen;
   logic [2:0] arsize;
@@ -119,7 +125,7 @@ module weft_u50 #(
   logic [DATA_W-1:0] wdata, rdata, card_wdata;
   logic [DATA_W/8-1:0] wstrb, card_wstrb;
   logic awvalid, awready, wlast, wvalid, wready, bvalid, bready, arvalid, arready, rlast, rvalid, rready;
-  logic card_awvalid, card_awready, card_wlast, card_wvalid, card_wready, card_bvalid, card_bready;
+  logic ask_valid, ask_ready, card_awvalid, card_awready, card_wlast, card_wvalid, card_wready, card_bvalid, card_bready;
 
   logic irq_valid, irq_ack, irq_fail, flr_set, flr_done, pcie_link, pcie_phy_ready;
   logic [4:0] irq_vector;
@@ -381,6 +387,17 @@ module weft_u50 #(
     .m_axi_bready (bready)
   );
 
+  // The bridge serves reads before writes: gaps between reads, so that writes pass.
+  read_pace u_read_pace (
+    .clk_i        (axi_aclk),
+    .rst_ni       (card_rst_n),
+    .s_axi_arlen  (arlen),
+    .s_axi_arvalid(ask_valid),
+    .s_axi_arready(ask_ready),
+    .m_axi_arvalid(arvalid),
+    .m_axi_arready(arready)
+  );
+
   // ---------------------------------------------------------------- interrupts, function-level reset
   logic msix_valid, msix_ready, flr_req, flr_drained;
   logic [4:0] msix_vector;
@@ -528,8 +545,8 @@ module weft_u50 #(
     .m_axi_arburst (arburst),
     .m_axi_arcache (),
     .m_axi_arprot  (),
-    .m_axi_arvalid (arvalid),
-    .m_axi_arready (arready),
+    .m_axi_arvalid (ask_valid),
+    .m_axi_arready (ask_ready),
     .m_axi_rid     (rid[1:0]),
     .m_axi_rdata   (rdata),
     .m_axi_rresp   (rresp),
@@ -556,22 +573,52 @@ module weft_u50 #(
   );
 
   // ---------------------------------------------------------------- between the card's clock and the MAC's
-  logic [DATA_W-1:0] mac_tx_tdata, mac_rx_tdata;
-  logic [DATA_W/8-1:0] mac_tx_tkeep, mac_rx_tkeep;
+  // far_*: the card's clock, on the MAC's die.
+  logic [DATA_W-1:0] far_tx_tdata, far_rx_tdata, mac_tx_tdata, mac_rx_tdata;
+  logic [DATA_W/8-1:0] far_tx_tkeep, far_rx_tkeep, mac_tx_tkeep, mac_rx_tkeep;
+  logic far_tx_tlast, far_tx_tvalid, far_tx_tready, far_rx_tlast, far_rx_tuser, far_rx_tvalid, far_rx_tready;
   logic mac_tx_tlast, mac_tx_tvalid, mac_tx_tready, mac_rx_tlast, mac_rx_tuser, mac_rx_tvalid;
   logic rx_reset, tx_reset, usr_rx_reset, usr_tx_reset;
+
+  // The card is on PCIe's die, the FIFOs on the MAC's.
+  die_crossing #(
+    .WIDTH(DATA_W + DATA_W / 8 + 1)
+  ) u_tx_crossing (
+    .clk_i        (axi_aclk),
+    .first_rst_ni (card_rst_n),
+    .second_rst_ni(far_rst_n),
+    .in_valid_i   (tx_tvalid),
+    .in_ready_o   (tx_tready),
+    .in_data_i    ({tx_tlast, tx_tkeep, tx_tdata}),
+    .out_valid_o  (far_tx_tvalid),
+    .out_ready_i  (far_tx_tready),
+    .out_data_o   ({far_tx_tlast, far_tx_tkeep, far_tx_tdata})
+  );
+  die_crossing #(
+    .WIDTH(DATA_W + DATA_W / 8 + 2)
+  ) u_rx_crossing (
+    .clk_i        (axi_aclk),
+    .first_rst_ni (far_rst_n),
+    .second_rst_ni(card_rst_n),
+    .in_valid_i   (far_rx_tvalid),
+    .in_ready_o   (far_rx_tready),
+    .in_data_i    ({far_rx_tuser, far_rx_tlast, far_rx_tkeep, far_rx_tdata}),
+    .out_valid_o  (rx_tvalid),
+    .out_ready_i  (rx_tready),
+    .out_data_o   ({rx_tuser, rx_tlast, rx_tkeep, rx_tdata})
+  );
 
   mac_tx_fifo #(
     .DATA_W(DATA_W)
   ) u_tx_fifo (
     .clk_i     (axi_aclk),
-    .rst_ni    (card_rst_n),
+    .rst_ni    (far_rst_n),
     .link_i    (link),
-    .tx_tdata,
-    .tx_tkeep,
-    .tx_tlast,
-    .tx_tvalid,
-    .tx_tready,
+    .tx_tdata  (far_tx_tdata),
+    .tx_tkeep  (far_tx_tkeep),
+    .tx_tlast  (far_tx_tlast),
+    .tx_tvalid (far_tx_tvalid),
+    .tx_tready (far_tx_tready),
     .dropped_o (tx_dropped),
     .mac_clk_i (mac_clk),
     .mac_rst_ni(mac_rst_n),
@@ -595,19 +642,19 @@ module weft_u50 #(
     .mac_tuser (mac_rx_tuser),
     .mac_tvalid(mac_rx_tvalid),
     .clk_i     (axi_aclk),
-    .rst_ni    (card_rst_n),
-    .rx_tdata,
-    .rx_tkeep,
-    .rx_tlast,
-    .rx_tuser,
-    .rx_tvalid,
-    .rx_tready,
+    .rst_ni    (far_rst_n),
+    .rx_tdata  (far_rx_tdata),
+    .rx_tkeep  (far_rx_tkeep),
+    .rx_tlast  (far_rx_tlast),
+    .rx_tuser  (far_rx_tuser),
+    .rx_tvalid (far_rx_tvalid),
+    .rx_tready (far_rx_tready),
     .dropped_o (rx_dropped)
   );
 
   bit_sync u_link (
     .clk_i  (axi_aclk),
-    .rst_ni (card_rst_n),
+    .rst_ni (far_rst_n),
     .async_i(mac_state_q[0]),
     .sync_o (link)
   );
