@@ -21,8 +21,8 @@ const UNARY: [&str; 8] = ["!", "~", "-", "&", "|", "^", "~&", "~|"];
 
 fn level(token: &str) -> Option<usize> {
     let product = PRODUCTS.contains(&token).then_some(OPERATORS.len());
-    let of = |level: &&[&str]| level.contains(&token);
-    OPERATORS.iter().position(|level| of(&level)).or(product)
+    let of = OPERATORS.iter().position(|level| level.contains(&token));
+    of.or(product)
 }
 
 fn is_word(c: char) -> bool {
