@@ -1,5 +1,7 @@
 //! Plants faults in a copy of the sources, builds it once, and sees each of them caught by a test.
 
+#[cfg(test)]
+mod brackets;
 mod lint;
 mod list;
 mod plant;

@@ -152,6 +152,14 @@ mod tests {
                 continue;
             };
             lost.extend(plant::plant(&text, &faults).err());
+            let expressions = faults.iter().filter(|(_, fault)| !fault.statement);
+            for (_, fault) in expressions.filter(|_| file.ends_with(".sv")) {
+                if let Some((before, after)) = text.split_once(&fault.find) {
+                    let whole = crate::brackets::may_stand_around(before, &fault.find, after);
+                    let part = format!("{} in {file} is a part of an operand", fault.name);
+                    lost.extend((!whole).then_some(part));
+                }
+            }
             for fault in faults.iter().filter(|_| file.ends_with(".rs")) {
                 let wrong = plant::plant(&text, &[*fault])
                     .ok()
