@@ -344,6 +344,25 @@ fn probes_put_the_timer_off_once() {
     assert!((8..12).contains(&probes), "{probes}: each twice as late");
 }
 
+/// A round-trip time of nothing, as a clock measures it that has not gone on, is no reason to probe without end.
+#[test]
+fn probes_are_few_where_no_time_passes() {
+    let mut t = Scene::new();
+    for _ in 0..200 {
+        t.send(2);
+        t.ack(t.s.nxt / MSS, &[]);
+    }
+    assert_eq!(t.s.rtt.smoothed(), Some(0));
+    t.send(3);
+    let mut probes = 0;
+    while t.wait() == Due::Probe {
+        t.s.no_news();
+        t.again();
+        probes += 1;
+    }
+    assert!((10..20).contains(&probes), "{probes}");
+}
+
 #[test]
 fn copies_of_one_probe_change_nothing() {
     let mut t = Scene::new();

@@ -15,6 +15,8 @@ use super::{Ack, Phase, Sender, NEVER};
 use crate::control::{Control, Event};
 use crate::seq;
 
+/// A round-trip time counts for so much at least: what is nothing does not become more.
+const LEAST: u64 = 1000;
 /// Beyond so many probes the wait doubles no more.
 const MOST_TRIES: u8 = 30;
 
@@ -135,6 +137,7 @@ impl Sender {
         if !self.sack || self.probe.is_to_go() || flight == 0 || !self.has_room() || dropped {
             return;
         }
+        let smoothed = smoothed.max(LEAST);
         let mut at = now.saturating_add(smoothed.saturating_mul(2 << self.probe.tries));
         self.probe.soon = at;
         if flight <= self.mss {
