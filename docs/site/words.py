@@ -36,18 +36,20 @@ def sentences(text):
 
 
 def page(path):
+    """Words by hand, those of them in tables, the others, and lengths of sentences."""
     text = path.read_text()
     if path.name in GENERATED:
-        return 0, words(text), []
+        return 0, 0, words(text), []
     by_hand = BLOCK.sub("", BETWEEN.sub("", text))
-    return words(by_hand), words(text) - words(by_hand), list(sentences(by_hand))
+    in_tables = words("\n".join(line for line in by_hand.split("\n") if line.startswith("|")))
+    return words(by_hand), in_tables, words(text) - words(by_hand), list(sentences(by_hand))
 
 
 def main():
     rows, lengths = [], []
     for path in sorted(DOCS.glob("*.md")):
-        hand, made, of_page = page(path)
-        rows.append((path.name, hand, made, statistics.median(of_page or [0])))
+        hand, tables, made, of_page = page(path)
+        rows.append((path.name, hand, tables, made, statistics.median(of_page or [0])))
         lengths += of_page
     total = sum(row[1] for row in rows)
     if "--gate" in sys.argv:
@@ -55,9 +57,9 @@ def main():
         if total > MOST or median > SENTENCE:
             sys.exit(f"the book has {total} words by hand, at most {MOST}; its median sentence has {median:g}, at most {SENTENCE}: docs/site/words.py")
         return
-    for name, hand, made, median in sorted(rows, key=lambda row: -row[1]):
-        print(f"{hand:6} by hand {made:6} generated or code   sentence {median:4.0f} words   {name}")
-    print(f"{total:6} by hand {sum(r[2] for r in rows):6} generated or code   sentence {statistics.median(lengths):4.0f} words   the book")
+    book = ("the book", total, sum(row[2] for row in rows), sum(row[3] for row in rows), statistics.median(lengths))
+    for name, hand, tables, made, median in [*sorted(rows, key=lambda row: -row[1]), book]:
+        print(f"{hand:6} by hand, {tables:5} of them in tables; {made:5} generated or code; sentence {median:3.0f} words  {name}")
 
 
 main()

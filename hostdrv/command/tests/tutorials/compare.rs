@@ -2,11 +2,14 @@
 //!
 //! `…` in the page stands for anything within a line; alone on a line, for any lines. As many spaces as there are count as one.
 
+/// Of small numbers no part of them is asked for: a count of 0.03 a message.
+const SLACK: f64 = 0.2;
+
 /// How far numbers may be from those of the page.
 #[derive(Clone, Copy)]
 pub enum Tolerance {
     Exact,
-    /// Per cent.
+    /// By so many per cent.
     Within(f64),
     Any,
 }
@@ -43,9 +46,10 @@ fn line_matches(shown: &str, said: &str, tolerance: Tolerance) -> bool {
     }
     if let (Some((a, shown_rest)), Some((b, said_rest))) = (number(shown), number(said)) {
         let same = match tolerance {
-            Tolerance::Exact => shown[..shown.len() - shown_rest.len()]
-                == said[..said.len() - said_rest.len()],
-            Tolerance::Within(percent) => (a - b).abs() <= a.abs() * percent / 100.0,
+            Tolerance::Exact => {
+                shown[..shown.len() - shown_rest.len()] == said[..said.len() - said_rest.len()]
+            }
+            Tolerance::Within(percent) => (a - b).abs() <= SLACK.max(a.abs() * percent / 100.0),
             Tolerance::Any => true,
         };
         return same && line_matches(shown_rest, said_rest, tolerance);
@@ -79,6 +83,8 @@ fn tolerances() {
     assert!(!matches("a 1.0\n", "a 1\n", Exact));
     assert!(matches("a 100 b\n", "a 104.9 b\n", Within(5.0)));
     assert!(!matches("a 100 b\n", "a 106 b\n", Within(5.0)));
+    assert!(matches("a 0.05\n", "a 0.2\n", Within(5.0)));
+    assert!(!matches("a 0.05\n", "a 0.3\n", Within(5.0)));
     assert!(matches("a 7 ms\n", "a 9.25 ms\n", Any));
     assert!(!matches("a 7 ms\n", "a 7 s\n", Any));
     assert!(!matches("a 7 ms\n", "a ms\n", Any));

@@ -1,4 +1,4 @@
-//! The book's tutorials, run as a reader runs them: each page from an empty folder, its commands one after the other, in one shell.
+//! The commands that the book shows, the tutorials' and others', run as a reader runs them: each page from an empty folder, in one shell.
 //!
 //! `<!-- run -->` above a block of the console: its commands are run, and what they say is compared with what the page shows
 //! ([`compare`] has the tolerances). `<!-- file NAME -->` above a block: the reader's file of that name. `WEFT_WRITE_PAGE=1` writes what
@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use compare::Tolerance;
+use compare::matches;
 use page::{Block, Step};
 use shell::Shell;
 
@@ -41,12 +41,23 @@ impl Drop for Folder {
     }
 }
 
-/// Runs the page; says what differs.
-fn complaints(name: &str, text: &str) -> (Vec<String>, String) {
+/// What is wrong with a page.
+struct Followed {
+    /// Commands that end as they should not.
+    failed: Vec<String>,
+    /// Outputs that are not those of the page.
+    stale: Vec<String>,
+    /// The page with the outputs of now.
+    renewed: String,
+}
+
+/// Runs the page.
+fn followed(name: &str, text: &str) -> Followed {
     let folder = Folder::new(name);
     let own = folder.0.join(name);
     let mut shell = Shell::start(&own);
-    let (mut wrong, mut renewed, mut commands) = (Vec::new(), text.to_owned(), 0);
+    let (mut failed, mut stale) = (Vec::new(), Vec::new());
+    let (mut renewed, mut commands) = (text.to_owned(), 0);
     for block in page::blocks(text) {
         let (tolerance, fails, steps) = match block {
             Block::File { name, text } => {
@@ -66,12 +77,12 @@ fn complaints(name: &str, text: &str) -> (Vec<String>, String) {
             commands += 1;
             let (said, status) = shell.run(&command, |said| matches(&shown, said, tolerance));
             if (status != 0) != (fails && at == last) {
-                wrong.push(format!("{name}: `{command}` ends with {status}\n{said}"));
+                failed.push(format!("{name}: `{command}` ends with {status}\n{said}"));
             }
             if matches(&shown, &said, tolerance) {
                 continue;
             }
-            wrong.push(format!(
+            stale.push(format!(
                 "{name}: `{command}`\n-- the page shows\n{shown}\n-- it says\n{said}\n--"
             ));
             let before = format!("$ {command}\n{shown}");
@@ -81,26 +92,39 @@ fn complaints(name: &str, text: &str) -> (Vec<String>, String) {
         }
     }
     assert!(commands > 0, "{name} has no command that is run");
-    (wrong, renewed)
+    Followed {
+        failed,
+        stale,
+        renewed,
+    }
 }
 
-fn matches(shown: &str, said: &str, tolerance: Tolerance) -> bool {
-    compare::matches(shown, said, tolerance)
-}
+/// All pages with commands that are run.
+const PAGES: [&str; 7] = [
+    "bring-up",
+    "performance",
+    "tcp",
+    "tutorial-board",
+    "tutorial-ci",
+    "tutorial-five-minutes",
+    "tutorial-research",
+];
 
 fn follow(name: &str) {
+    assert!(PAGES.contains(&name), "{name}");
     let path = repository().join("docs").join(format!("{name}.md"));
     let text = fs::read_to_string(&path).expect("the page");
-    let (wrong, renewed) = complaints(name, &text);
+    let page = followed(name, &text);
     if std::env::var_os("WEFT_WRITE_PAGE").is_some() {
-        fs::write(path, renewed).expect("written");
-        return;
+        fs::write(path, page.renewed).expect("written");
+    } else {
+        let stale = page.stale.join("\n");
+        assert!(
+            stale.is_empty(),
+            "{stale}\n(WEFT_WRITE_PAGE=1 make tutorials renews what is shown)"
+        );
     }
-    assert!(
-        wrong.is_empty(),
-        "{}\n(WEFT_WRITE_PAGE=1 make tutorials renews what is shown)",
-        wrong.join("\n")
-    );
+    assert!(page.failed.is_empty(), "{}", page.failed.join("\n"));
 }
 
 #[test]
@@ -125,21 +149,63 @@ fn in_ci() {
 }
 
 #[test]
+fn bring_up() {
+    follow("bring-up");
+}
+
+#[test]
+fn performance() {
+    follow("performance");
+}
+
+#[test]
+fn queues_that_mark() {
+    follow("tcp");
+}
+
+#[test]
+fn every_page_with_commands_is_followed() {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(repository().join("docs")).expect("the book") {
+        let path = entry.expect("a page").path();
+        if path.extension().is_some_and(|kind| kind == "md") {
+            let text = fs::read_to_string(&path).expect("a page");
+            if !page::blocks(&text).is_empty() {
+                let name = path.file_stem().expect("a name");
+                found.push(name.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    assert_eq!(found, PAGES);
+}
+
+#[test]
 fn a_page_that_is_wrong_is_found() {
     let page = |shown: &str| format!("<!-- run -->\n```console\n$ echo one 2\n{shown}\n```\n");
-    let found = |text: &str| complaints("wrong", text).0.len();
-    assert_eq!(found(&page("one 2")), 0);
-    assert_eq!(found(&page("one 3")), 1);
-    assert_eq!(found("<!-- run -->\n```console\n$ false\n```\n"), 1);
-    assert_eq!(found("<!-- run: fails -->\n```console\n$ false\n```\n"), 0);
-    assert_eq!(found("<!-- run: fails -->\n```console\n$ true\n```\n"), 1);
-    let file = "<!-- file a/b -->\n```\ntext\n```\n<!-- run -->\n```console\n$ cat a/b\ntext\n```\n";
-    assert_eq!(found(file), 0);
+    let found = |text: &str| {
+        let page = followed("wrong", text);
+        (page.failed.len(), page.stale.len())
+    };
+    assert_eq!(found(&page("one 2")), (0, 0));
+    assert_eq!(found(&page("one 3")), (0, 1));
+    assert_eq!(found("<!-- run -->\n```console\n$ false\n```\n"), (1, 0));
+    assert_eq!(
+        found("<!-- run: fails -->\n```console\n$ false\n```\n"),
+        (0, 0)
+    );
+    assert_eq!(
+        found("<!-- run: fails -->\n```console\n$ true\n```\n"),
+        (1, 0)
+    );
+    let file =
+        "<!-- file a/b -->\n```\ntext\n```\n<!-- run -->\n```console\n$ cat a/b\ntext\n```\n";
+    assert_eq!(found(file), (0, 0));
 }
 
 #[test]
 fn what_is_said_is_written() {
     let text = "<!-- run -->\n```console\n$ echo one\ntwo\n$ echo three\nthree\n```\n";
-    let (_, renewed) = complaints("renewed", text);
+    let renewed = followed("renewed", text).renewed;
     assert_eq!(renewed, text.replace("\ntwo\n", "\none\n"));
 }

@@ -28,7 +28,9 @@ impl Shell {
         let mut command = Command::new("bash");
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
-            if name.starts_with("WEFT_") || name == "RUST_LOG" || name == "RUSTFLAGS" {
+            if name.starts_with("WEFT_")
+                || ["RUST_LOG", "RUST_BACKTRACE", "RUSTFLAGS"].contains(&&*name)
+            {
                 command.env_remove(&*name);
             }
         }
@@ -67,7 +69,11 @@ impl Shell {
             .write_all(input.as_bytes())
             .expect("bash listens");
         let (mut said, mut status) = (String::new(), None);
-        let patience = if beside { Duration::from_secs(20) } else { PATIENCE };
+        let patience = if beside {
+            Duration::from_secs(20)
+        } else {
+            PATIENCE
+        };
         while status.is_none() || (beside && !enough(&said)) {
             let line = match self.lines.recv_timeout(patience) {
                 Ok(line) => line,
