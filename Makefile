@@ -90,7 +90,7 @@ synth: $(SYN_PYTHON) ## yosys for UltraScale+ and ECP5, cell counts printed
 area: $(SYN_PYTHON) ## the card block by block for UltraScale+, growth beyond what is recorded fails (AREA="--config u50" for another card)
 	$(SYN_PYTHON) rtl/syn/area.py --gate $(or $(AREA),--config small)
 
-timing: $(SYN_PYTHON) ## LUT levels of the card's blocks at 512 and 128 bits, a broken rule or a worse block fails (TIMING=--quick for less)
+timing: $(SYN_PYTHON) ## LUT levels of the card's blocks at 512 and 128 bits, a broken rule or a worse block fails (TIMING=--quick for less, "--mapping own" for the other script of the mapper)
 	$(SYN_PYTHON) rtl/syn/timing.py --gate $(TIMING)
 
 route: $(SYN_PYTHON) ## the transmit path placed and routed for ECP5, its clock printed (TOP=weft_rx for another block)

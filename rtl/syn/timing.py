@@ -14,7 +14,8 @@ A LUT, and each 8 bits of a carry chain, is one level; MUXF7 and MUXF8 stand in 
     pin      from or to a port of the card, at most 2, and none from a port to a memory's enable; blocks inside may have more
 
 Columns: the worst of each kind, memories whose enable a port reaches, registers and memories at the end of more than 8 levels,
-and an estimate of the worst path in ns. timing.json is the last recorded table; --record writes it. --gate ends with status 1
+and an estimate of the worst path in ns. Another script of the mapper finds another netlist: with --mapping own it is yosys' own one, which takes
+longer; its rows are "NAME, own", recorded and gated by themselves. So a block holds its rules by both. timing.json is the last recorded table; --record writes it. --gate ends with status 1
 if the card breaks a rule, a block does beyond what is recorded of it, or one has become worse in levels, memory, loop or over 8.
 --paths adds the worst of each kind by name.
 """
@@ -79,18 +80,18 @@ def key(top: str, config: Config) -> str:
     return f"{top} {config.name}" if parameters else top
 
 
-def mapping(top: str) -> list[str]:
-    """The commands that map what was read."""
+def mapping(top: str, own: bool = False) -> list[str]:
+    """The commands that map what was read; `own`: by yosys' own script for ABC."""
     whole = synth.SYNTHESIS["xcup"].format(top=top)
     return [
-        *(f"scratchpad -set abc9.{name}" for name in synth.QUICKER),
+        *(f"scratchpad -set abc9.{name}" for name in (["verify 0"] if own else synth.QUICKER)),
         f"{whole} -run begin:map_cells",
         "rename -wire t:$_*DFF*",  # levels.py knows registers by these names
         f"{whole} -run map_cells:",
     ]
 
 
-def map_block(top: str, parameters: dict, out: str) -> None:
+def map_block(top: str, parameters: dict, own: bool, out: str) -> None:
     """Runs in a process of its own: a pass that fails ends the process."""
     from pyosys import libyosys
 
@@ -99,17 +100,17 @@ def map_block(top: str, parameters: dict, out: str) -> None:
     given = " ".join(f"-G {pair}" for pair in settings(parameters))
     for command in (
         f"read_slang --top {top} {given} " + " ".join(synth.sources() + synth.processor_sources() + FILES.get(top, [])),
-        *mapping(top),
+        *mapping(top, own),
         f"select {top}",
         f"write_json -selected {out}",
     ):
         libyosys.run_pass(command, design)
 
 
-def measure(top: str, parameters: dict, log: pathlib.Path, paths: int) -> dict:
+def measure(top: str, parameters: dict, own: bool, log: pathlib.Path, paths: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         netlist = f"{folder}/{top}.json"
-        child = [sys.executable, __file__, "--child", json.dumps([top, parameters, netlist])]
+        child = [sys.executable, __file__, "--child", json.dumps([top, parameters, own, netlist])]
         with log.open("w") as output:
             done = subprocess.run(child, stdout=output, stderr=subprocess.STDOUT, check=False)
         if done.returncode:
@@ -122,6 +123,7 @@ def main() -> int:
     parser.add_argument("--top", nargs="*", help="these, of the list or any other module (the whole card only so)")
     parser.add_argument("--config", nargs="*", choices=list(CONFIGS), metavar="NAME", help=f"of {', '.join(CONFIGS)}; else {', '.join(measured('levels'))}")
     parser.add_argument("--quick", action="store_true", help=f"the blocks that take seconds, of {QUICKLY}")
+    parser.add_argument("--mapping", choices=["quicker", "own"], default="quicker", help="the mapper's script")
     parser.add_argument("--paths", type=int, default=0, help="print so many of the worst families of paths of each kind")
     parser.add_argument("--record", action="store_true", help="write what was measured to timing.json")
     parser.add_argument("--gate", action="store_true", help="end with status 1 if a block breaks a rule or is worse than recorded")
@@ -141,13 +143,16 @@ def main() -> int:
         for top in options.top or (QUICK if options.quick else usual(config)):
             work.setdefault(key(top, config), (top, config))
     wrong = False
+    own = options.mapping == "own"
+    suffix = ", own" if own else ""
     print(f"{'block':<14}{'bits':>5}{'levels':>8}{'memory':>8}{'loop':>6}{'pin':>5}{'enables':>9}{'over 8':>8}{'of':>8}{'ns':>6}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
-        results = {name: pool.submit(measure, top, config.of(top), options.logs / f"levels-{name.replace(' ', '-')}.log", options.paths)
+        results = {name: pool.submit(measure, top, config.of(top), own, options.logs / f"levels-{name.replace(' ', '-')}{suffix[2:]}.log", options.paths)
                    for name, (top, config) in work.items()}
         for name, result in results.items():
             row = result.result()
             top, _, of = name.partition(" ")
+            name += suffix
             found = breaks(top, row, recorded.get(name))
             wrong |= bool(found)
             print(f"{top:<14}{of:>5}{row['levels']:>8}{row['memory']:>8}{row['loop']:>6}{row['pin']:>5}{row['enables']:>9}{row['over']:>8}"

@@ -14,10 +14,10 @@ add_cells_to_pblock pblock_pcie [get_cells {u_qdma u_irq u_flr}]
 resize_pblock pblock_pcie -add CLOCKREGION_X4Y0:CLOCKREGION_X7Y3
 set_property IS_SOFT TRUE [get_pblocks pblock_pcie]
 
-# All that has the MAC's clock, and the FIFOs with both.
+# All that has the MAC's clock, and the FIFOs with both. The whole die: of CMACE4_X0Y4 the die is known, and not the clock region.
 create_pblock pblock_mac
 add_cells_to_pblock pblock_mac [get_cells {u_cmac u_link_up u_link u_rx_fifo u_tx_fifo u_rx_reset u_tx_reset u_far_rst}]
-resize_pblock pblock_mac -add CLOCKREGION_X0Y4:CLOCKREGION_X3Y7
+resize_pblock pblock_mac -add SLR1
 
 # The registers on either side of the crossing.
 create_pblock pblock_near

@@ -57,9 +57,11 @@ CMAC = {
 EXPECTED = {"qdma_0": QDMA, "cmac_usplus_0": CMAC}
 
 CLEAN = "checking no_clock (0)\nchecking unconstrained_internal_endpoints (0)"
+EXCEPTIONS = "set_bus_skew -from a -to b 3.0\nset_max_delay -datapath_only -from a -to b 3.0\nset_false_path -to c"
+TEXT = {"check_timing": CLEAN, "write_xdc": EXCEPTIONS}
 WORLD = {
     "version": "2024.2",
-    "text": {"check_timing": CLEAN},
+    "text": TEXT,
     "cells": {"LUT": "80000", "FD": "70000", "RAMB36": "140"},
 }
 # name: (changes of the world, arguments, word of the message)
@@ -81,8 +83,10 @@ STOPS = {
     "crossing": ({"violations": {"cdc": "Info Critical"}}, [], "a crossing outside"),
     "methodology": ({"violations": {"methodology": "{Critical Warning}"}}, [], "methodology"),
     "design rule": ({"violations": {"drc": "Error"}}, [], "design rules"),
-    "clock missing": ({"text": {"check_timing": CLEAN.replace("no_clock (0)", "no_clock (12)")}}, [], "no_clock: 12"),
-    "report unreadable": ({"text": {"check_timing": "nothing"}}, [], "says nothing of no_clock"),
+    "clock missing": ({"text": {**TEXT, "check_timing": CLEAN.replace("no_clock (0)", "no_clock (12)")}}, [], "no_clock: 12"),
+    "report unreadable": ({"text": {**TEXT, "check_timing": "nothing"}}, [], "says nothing of no_clock"),
+    "no exceptions": ({"text": {**TEXT, "write_xdc": EXCEPTIONS.replace("set_bus_skew", "")}}, [], "nothing for its bus skew"),
+    "delays of another kind": ({"text": {**TEXT, "write_xdc": EXCEPTIONS.replace("-datapath_only", "")}}, [], "nothing for its largest delay"),
     "die full": ({"cells": {"LUT": "320000", "FD": "70000", "RAMB36": "140"}}, [], "LUT: 74 %"),
     "nothing counted": ({"cells": {}}, [], "no LUT found"),
 }
