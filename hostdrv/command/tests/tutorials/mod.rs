@@ -10,6 +10,7 @@ mod page;
 mod shell;
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,10 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let all = std::env::temp_dir().join(format!("weft-{name}-{}", std::process::id()));
+        // The same for each run from here: what was built of a project beside the repository is there the next time.
+        let mut here = DefaultHasher::new();
+        repository().hash(&mut here);
+        let all = std::env::temp_dir().join(format!("weft-{name}-{:x}", here.finish()));
         let _ = fs::remove_dir_all(&all);
         fs::create_dir_all(all.join(name)).expect("a folder");
         symlink(repository(), all.join("weft")).expect("a link");
