@@ -1,0 +1,131 @@
+//! The turn of a send queue's entry. What sends nothing is done then: an STag is bound, gets its memory, or is invalidated; behind all that was posted before it has
+//! gone out, and before anything behind it does. What sends gets its memory then, as its STags name it at that time, and holds it until it is completed.
+
+use weft_wire::terminate::TerminateCode;
+
+use crate::card::port::Port;
+use crate::connection::conn::{Conn, Phase};
+use crate::connection::link::Link;
+use crate::connection::timers::Timer;
+use crate::interface::error::Error;
+use crate::interface::verbs::{PdId, QpId, Status};
+use crate::memory::region::Regions;
+use crate::queues::qp::Qp;
+use crate::queues::send_queue::Action;
+
+/// How long to wait before a region is looked at again that other work holds.
+const AGAIN: u64 = 20_000;
+
+/// What has become of an entry in its turn.
+pub(crate) enum Turn {
+    /// It is done: it sends nothing.
+    Done,
+    /// It may send.
+    Begun,
+    /// It waits until a region is let go.
+    Waits,
+    /// It cannot be done.
+    Failed(Status),
+}
+
+impl<P: Port> Link<'_, P> {
+    /// Gives the entries of the send queue their turn, up to the first one that sends or has to wait.
+    #[inline]
+    pub(crate) fn take_turns(&mut self) {
+        while is_turn(self.conn, self.qp.as_deref()) {
+            let Some(qp) = self.qp.as_mut() else {
+                return;
+            };
+            match take_turn(qp, &mut self.shared.regions, self.port) {
+                Turn::Done => {
+                    let (regions, completions) =
+                        (&mut self.shared.regions, &mut self.shared.completions);
+                    qp.complete_sends(regions, completions);
+                }
+                Turn::Begun => return,
+                Turn::Waits => {
+                    let at = self.now.saturating_add(AGAIN);
+                    return self.conn.timers.set(Timer::Retry, Some(at));
+                }
+                Turn::Failed(status) => return self.refuse_next(status),
+            }
+        }
+    }
+
+    /// What is next in the send queue ends so, and with it the stream: what is behind it was posted for what it was to do.
+    pub(crate) fn refuse_next(&mut self, status: Status) {
+        if let Some(qp) = self.qp.as_mut() {
+            let number = qp.sq.started;
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(status);
+            }
+        }
+        self.send_terminate(TerminateCode::RDMAP_LOCAL, None, None);
+    }
+}
+
+/// There is an entry whose turn it is, and which has not begun.
+#[inline]
+pub(crate) fn is_turn(conn: &Conn, qp: Option<&Qp>) -> bool {
+    let Some((qp, entry)) = qp.and_then(|qp| Some((qp, qp.sq.next_entry()?))) else {
+        return false;
+    };
+    !entry.begun
+        && conn.may_send
+        && matches!(conn.phase, Phase::Established | Phase::Closing)
+        && conn.terminated.is_none()
+        && !(entry.fence && qp.has_reads())
+}
+
+/// Gives the next entry of a send queue its turn, which has come.
+pub(crate) fn take_turn<P: Port>(qp: &mut Qp, regions: &mut Regions, port: &mut P) -> Turn {
+    let (pd, id, number) = (qp.config.pd, qp.id, qp.sq.started);
+    let Some(work) = qp.sq.next() else {
+        return Turn::Begun;
+    };
+    let failed = |error| Turn::Failed(refusal(error));
+    if work.is_message() || work.is_read() {
+        return match qp.sq.begin_next(pd, regions) {
+            Ok(()) => Turn::Begun,
+            Err(error) => failed(error),
+        };
+    }
+    match regions.local_work(&work.action(), pd, id, port) {
+        None => Turn::Begun,
+        Some(Ok(())) => {
+            if let Some(entry) = qp.sq.get_mut(number) {
+                entry.outcome = Some(Status::Success);
+            }
+            qp.sq.started = number.wrapping_add(1);
+            Turn::Done
+        }
+        Some(Err(Error::InUse)) => Turn::Waits,
+        Some(Err(error)) => failed(error),
+    }
+}
+
+impl Regions {
+    /// Does this, if it is such work.
+    fn local_work<P: Port>(
+        &mut self,
+        action: &Action,
+        pd: PdId,
+        qp: QpId,
+        port: &mut P,
+    ) -> Option<Result<(), Error>> {
+        Some(match action {
+            Action::Bind(binding) => self.bind(pd, qp, (binding, false), port),
+            Action::FastRegister(binding) => self.bind(pd, qp, (binding, true), port),
+            Action::LocalInvalidate { stag } => self.invalidate_own(pd, qp, *stag, port),
+            _ => return None,
+        })
+    }
+}
+
+/// How work ends that could not be done.
+pub(crate) fn refusal(error: Error) -> Status {
+    match error {
+        Error::NotBindable(_) | Error::InvalidRegion => Status::LocalOperation,
+        _ => Status::LocalProtection,
+    }
+}

@@ -1,0 +1,5 @@
+//! RDMAP (RFC 5040, RFC 7306): what a message means that was checked and placed. It knows queues and memory, and neither
+//! frames nor segments.
+
+pub mod atomics;
+pub mod messages;

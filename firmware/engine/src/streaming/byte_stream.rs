@@ -1,0 +1,427 @@
+//! A connection that carries plain bytes: TCP as it is, without MPA's start-up and without messages. Handshake, acceptance,
+//! acknowledgments, recovery, closing are those of every connection; what is different is here.
+//!
+//! ```text
+//!   the user writes ─► ring in registered memory ─► segment jobs      raw segments ─► reassembly ─► the user reads
+//!                      │ kept till acknowledged │                                     │ the window follows it
+//! ```
+
+use alloc::vec::Vec;
+
+use weft_layout::{Job, JobKind};
+use weft_wire::tcp::flag;
+
+use crate::card::port::{Full, MemoryError, Port};
+use crate::connection::conn::{Phase, TcpState};
+use crate::connection::in_flight::{gather, Data, Header, Origin, Part};
+use crate::connection::link::Link;
+use crate::connection::timers::Timer;
+use crate::interface::cm::{Agreed, DisconnectReason, Event};
+use crate::interface::verbs::QpState;
+use crate::memory::region::{Piece, Regions};
+use crate::mpa::negotiation::Proposal;
+use crate::tcp::output::Step;
+use weft_tcp::seq;
+
+/// The longest payload of a segment job.
+const LONGEST: u32 = 9000;
+
+/// What a connection in stream mode has of its own: the bytes that the user has written and the peer has not acknowledged. They
+/// lie in a ring in a region of the user's.
+#[derive(Debug, Default)]
+pub struct Bytes {
+    /// The ring's memory; none before the user has accepted.
+    memory: Piece,
+    /// Its region.
+    pub stag: u32,
+    /// Where in the ring the oldest byte kept lies.
+    head: u32,
+    /// Its sequence number.
+    front: u32,
+    /// Bytes kept.
+    kept: u32,
+    /// Of these, sent.
+    sent: u32,
+    /// A small segment does not wait for the acknowledgment of the one before (RFC 9293 §3.7.4).
+    pub no_delay: bool,
+    /// It stands: what `resume` is to do when the neighbour is known.
+    pub adopted: bool,
+    /// What follows when everything is acknowledged; nothing more is written or read.
+    pub switch: Option<Switch>,
+}
+
+/// How RDMA begins behind the last byte.
+#[derive(Clone, Debug)]
+pub enum Switch {
+    /// This side sends the request, with these private data.
+    Active(Proposal, Vec<u8>),
+    /// The peer does.
+    Passive,
+    /// There is no start-up: this is agreed.
+    Past(Agreed),
+}
+
+impl Bytes {
+    /// The ring's memory.
+    pub fn begin(&mut self, memory: Piece, stag: u32) {
+        (self.memory, self.stag) = (memory, stag);
+    }
+
+    /// The ring is not used any more.
+    pub fn end(&self, regions: &mut Regions) {
+        if self.memory.length > 0 {
+            regions.complete(self.stag);
+        }
+    }
+
+    /// Written elsewhere, so many bytes lie at the begin of the ring, `front` the first; `sent` of them were sent.
+    pub fn resume(&mut self, front: u32, kept: u32, sent: u32) {
+        (self.front, self.kept, self.sent, self.adopted) = (front, kept, sent, true);
+    }
+
+    /// Bytes written and not sent.
+    pub fn unsent(&self) -> u32 {
+        self.kept - self.sent
+    }
+
+    /// Bytes written and not acknowledged, and how many of them were sent.
+    pub fn kept(&self) -> (u32, u32) {
+        (self.kept, self.sent)
+    }
+
+    /// Bytes that the ring has room for.
+    pub fn room(&self) -> u32 {
+        self.memory.length - self.kept
+    }
+
+    /// How far behind the oldest byte kept this one lies, and how many are kept from there on.
+    pub fn from(&self, seq: u32) -> (u32, u32) {
+        let skip = seq::diff(seq, self.front).clamp(0, self.sent as i32) as u32;
+        (skip, self.kept - skip)
+    }
+
+    /// The sequence number behind what was sent.
+    fn sent_end(&self) -> u32 {
+        self.front.wrapping_add(self.sent)
+    }
+
+    /// Nobody needs what lies before this sequence number.
+    fn release(&mut self, before: u32) {
+        let gone = seq::diff(before, self.front).clamp(0, self.sent as i32) as u32;
+        if gone > 0 {
+            self.head = self.at(gone);
+            self.front = self.front.wrapping_add(gone);
+            self.kept -= gone;
+            self.sent -= gone;
+        }
+    }
+
+    /// Where in the ring the byte lies that is so far behind the oldest.
+    fn at(&self, offset: u32) -> u32 {
+        let at = u64::from(self.head) + u64::from(offset);
+        (at % u64::from(self.memory.length.max(1))) as u32
+    }
+
+    /// The pieces of memory that `length` bytes lie in, `offset` behind the oldest.
+    pub fn pieces(&self, offset: u32, length: u32) -> [Piece; 2] {
+        let at = self.at(offset);
+        let first = length.min(self.memory.length - at);
+        [
+            Piece {
+                iova: self.memory.iova.wrapping_add(u64::from(at)),
+                length: first,
+            },
+            Piece {
+                iova: self.memory.iova,
+                length: length - first,
+            },
+        ]
+    }
+}
+
+impl<P: Port> Link<'_, P> {
+    /// The handshake of a connection in stream mode is done: there is no start-up. False: it is another connection.
+    pub fn begin_bytes(&mut self) -> bool {
+        let Some(bytes) = self.conn.bytes.as_mut() else {
+            return false;
+        };
+        bytes.front = self.conn.sender.nxt;
+        self.conn.timers.set(Timer::Phase, None);
+        if self.is_initiator() {
+            self.bytes_established();
+        } else {
+            self.await_turn();
+        }
+        true
+    }
+
+    /// The connection stands, and its user may read and write.
+    pub fn bytes_established(&mut self) {
+        let Some(qp) = self.qp.as_mut() else {
+            return;
+        };
+        qp.state = QpState::Rts;
+        let qp = qp.id;
+        self.conn.phase = Phase::Established;
+        self.conn.reported = true;
+        self.conn.timers.set(Timer::Phase, None);
+        let conn = self.conn.id;
+        self.tell(Event::StreamEstablished { conn, qp });
+    }
+
+    /// Takes bytes of the user's, as many as there is room for; how many.
+    pub fn write_bytes(&mut self, data: &[u8]) -> Result<usize, MemoryError> {
+        self.make_room();
+        let Some(bytes) = self.conn.bytes.as_mut() else {
+            return Ok(0);
+        };
+        let count = bytes
+            .room()
+            .min(u32::try_from(data.len()).unwrap_or(u32::MAX));
+        let mut rest = &data[..count as usize];
+        for piece in bytes.pieces(bytes.kept, count) {
+            let (now, later) = rest.split_at(piece.length as usize);
+            if !now.is_empty() {
+                self.port.copy_in(piece.iova, now)?;
+            }
+            rest = later;
+        }
+        bytes.kept += count;
+        Ok(count as usize)
+    }
+
+    /// What is acknowledged and read by the card makes room for new bytes.
+    pub fn make_room(&mut self) {
+        self.retire();
+        let first = self.conn.parts.front().map(|part| part.seq);
+        if let Some(bytes) = self.conn.bytes.as_mut() {
+            bytes.release(first.unwrap_or(bytes.sent_end()));
+        }
+    }
+
+    /// Gives the user bytes in order, as many as there are and `out` holds; how many. The window opens by whole segments only, or by
+    /// half of it (RFC 9293 §3.8.6.2.2).
+    pub fn read_bytes(&mut self, out: &mut [u8]) -> usize {
+        let conn = &mut *self.conn;
+        let count = conn.reassembly.copy_front(out);
+        conn.reassembly.consume(count, &mut self.shared.pool);
+        let opened = seq::diff(conn.reassembly.limit(), conn.edge).max(0) as u32;
+        conn.frozen = opened < conn.sender.mss.min(conn.reassembly.capacity() / 2);
+        count
+    }
+
+    /// The user writes no more: FIN follows what was written. It may go on reading.
+    pub fn close_bytes(&mut self) {
+        if self.conn.phase == Phase::Established {
+            self.conn.phase = Phase::Closing;
+            self.arm_drain();
+        }
+    }
+
+    /// Sends the next segment of what the user has written.
+    pub(crate) fn send_bytes(&mut self, congestion: u32, window: u32) -> Step {
+        let conn = &*self.conn;
+        let Some(bytes) = conn.bytes.as_ref().filter(|bytes| bytes.unsent() > 0) else {
+            return Step::Nothing;
+        };
+        if conn.fin_seq.is_some() || !matches!(conn.phase, Phase::Established | Phase::Closing) {
+            return Step::Nothing;
+        }
+        if conn.has_all_parts() {
+            return Step::NoRoom;
+        }
+        let (unsent, idle) = (bytes.unsent(), conn.sender.flight() == 0);
+        let full = conn.sender.mss.min(LONGEST);
+        let mut length = unsent.min(full);
+        if window < length {
+            // RFC 9293 §3.8.6.2.1: a full segment, half the largest window, or, behind a probe, what there is.
+            let enough = window >= (conn.sender.max_window / 2).max(1);
+            if !(enough || window > 0 && idle && conn.probes > 0) {
+                return Step::NoWindow;
+            }
+            length = window;
+        }
+        if congestion < length && !idle {
+            return Step::NoRoom;
+        }
+        // Nagle (RFC 9293 §3.7.4): a small one waits for its company, unless it is the last.
+        let last = conn.phase == Phase::Closing && length == unsent;
+        if length < full && !idle && !bytes.no_delay && !last {
+            return Step::NoRoom;
+        }
+        let seq = conn.sender.nxt;
+        let push = if length == unsent { flag::PSH } else { 0 };
+        let (ect, cwr) = self.new_data();
+        let job = match self.post_bytes(seq, length, flag::ACK | push | cwr, ect) {
+            Ok(job) => job,
+            Err(Full) => return Step::Full,
+        };
+        let _ = self.conn.sender.take_cwr();
+        if push != 0 {
+            self.port.urgent();
+        }
+        self.shared.lend(self.conn);
+        let end = seq.wrapping_add(length);
+        self.conn.parts.push_back(part(seq, end, job));
+        self.conn.sender.sent(self.now, length);
+        if let Some(bytes) = self.conn.bytes.as_mut() {
+            bytes.sent += length;
+        }
+        Step::Sent
+    }
+
+    /// Sends what lies at `seq` again, a segment at most; from where to where.
+    pub(crate) fn send_bytes_again(&mut self, seq: u32) -> Result<(u32, u32), Full> {
+        let conn = &*self.conn;
+        let most = conn.sender.mss.min(LONGEST);
+        let index = conn.parts.partition_point(|part| seq::le(part.end, seq));
+        let Some(part) = conn.parts.get(index) else {
+            // Nothing is known to lie there; it cannot be.
+            return Ok((seq, conn.sender.nxt));
+        };
+        // Cut as it was at first. (One that was adopted is cut from its begin on.)
+        let first = seq::max(part.seq, conn.sender.una);
+        let skipped = seq::diff(seq, first).max(0) as u32;
+        let from = first.wrapping_add(skipped - skipped % most);
+        let length = (seq::diff(part.end, from).max(0) as u32).min(most);
+        let job = self.post_bytes(from, length, flag::ACK | flag::PSH, 0)?;
+        if let Some(part) = self.conn.parts.get_mut(index) {
+            part.job = job;
+        }
+        Ok((from, from.wrapping_add(length)))
+    }
+
+    /// A segment job for bytes that lie in the ring.
+    fn post_bytes(&mut self, seq: u32, length: u32, flags: u8, ect: u8) -> Result<u32, Full> {
+        let (Some(bytes), Some(qp)) = (self.conn.bytes.as_ref(), self.qp.as_ref()) else {
+            return Err(Full);
+        };
+        let offset = seq.wrapping_sub(bytes.front);
+        let [first, second] = bytes.pieces(offset, length);
+        let job = Job {
+            kind: JobKind::Segment.raw(),
+            flags: ect,
+            flow: qp.id.flow(),
+            seq,
+            length,
+            sge_count: 1 + u8::from(second.length > 0),
+            sge0_iova: first.iova,
+            sge0_length: first.length,
+            sge1_iova: if second.length > 0 { second.iova } else { 0 },
+            sge1_length: second.length,
+            ..self.tcp_fields(flags)
+        };
+        let number = self.port.post_job(&job.to_bytes())?;
+        self.shared.stats.jobs += 1;
+        self.ack_with_data();
+        Ok(number)
+    }
+
+    /// All that the user has written is sent: FIN may follow.
+    pub fn bytes_are_sent(&self) -> bool {
+        self.conn.bytes.as_ref().is_none_or(|b| b.unsent() == 0)
+    }
+
+    /// The end of a connection in stream mode: TCP is through with it, and its user has read everything.
+    pub fn bytes_are_over(&self) -> bool {
+        self.conn.bytes.is_some()
+            && self.conn.phase == Phase::Closing
+            && matches!(self.conn.tcp, TcpState::TimeWait | TcpState::Dead)
+            && self.conn.parts.is_empty()
+            && self.conn.reassembly.available() == 0
+    }
+
+    /// The stream goes on somewhere else: the card and the queue pair have nothing more to do with it.
+    pub fn let_go(&mut self) {
+        self.unbind();
+        if let Some(qp) = self.qp.as_mut() {
+            (qp.conn, qp.state) = (None, QpState::Idle);
+        }
+        self.conn.qp = None;
+        self.conn.parts.clear();
+    }
+
+    /// Why it is over.
+    pub fn who_closed(&self) -> DisconnectReason {
+        if self.conn.closed_first {
+            DisconnectReason::Local
+        } else {
+            DisconnectReason::Peer
+        }
+    }
+
+    /// An adopted connection whose neighbour is known goes on: what was under way elsewhere is taken for lost.
+    pub fn resume_bytes(&mut self) {
+        let Some(bytes) = self.conn.bytes.as_ref() else {
+            return;
+        };
+        let (sent, end) = (bytes.sent, bytes.sent_end());
+        self.conn.tcp = TcpState::Open;
+        self.bytes_established();
+        self.conn.ack.now = true;
+        if sent > 0 {
+            self.shared.lend(self.conn);
+            let read = self.port.jobs_done().wrapping_sub(1);
+            let from = end.wrapping_sub(sent);
+            self.conn.parts.push_back(part(from, end, read));
+            self.conn.sender.sent(self.now, sent);
+            self.conn.sender.timeout(self.now);
+        }
+    }
+}
+
+/// An account of bytes that were sent; they are sent again from the ring.
+fn part(seq: u32, end: u32, job: u32) -> Part {
+    let nothing = Header {
+        tagged: false,
+        rdmap_control: 0,
+        stag_or_qn: 0,
+        msn: 0,
+        to_or_mo: 0,
+        rsvd_ulp: 0,
+    };
+    let (data, _): (Data, u32) = gather(core::iter::empty(), 0, 0);
+    Part {
+        seq,
+        end,
+        header: nothing,
+        last: false,
+        length: 0,
+        fpdu_payload: 0,
+        data,
+        region: None,
+        job,
+        first_job: job,
+        origin: Origin::Silent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(length: u32, front: u32) -> Bytes {
+        let iova = 0x1000;
+        let mut bytes = Bytes::default();
+        bytes.begin(Piece { iova, length }, 1);
+        bytes.front = front;
+        bytes
+    }
+
+    #[test]
+    fn a_ring_of_any_size_over_the_end_of_the_sequence_numbers() {
+        let mut bytes = ring(100, u32::MAX - 29);
+        (bytes.kept, bytes.sent) = (90, 80);
+        assert_eq!((bytes.room(), bytes.unsent()), (10, 10));
+        bytes.release(10);
+        assert_eq!((bytes.front, bytes.head, bytes.kept()), (10, 40, (50, 40)));
+        let [first, second] = bytes.pieces(50, 20);
+        assert_eq!((first.iova, first.length), (0x1000 + 90, 10));
+        assert_eq!((second.iova, second.length), (0x1000, 10));
+        // No further than what was sent, and never back.
+        bytes.release(5);
+        assert_eq!(bytes.front, 10);
+        bytes.release(1000);
+        assert_eq!((bytes.front, bytes.kept()), (50, (10, 0)));
+    }
+}

@@ -1,0 +1,191 @@
+//! FPDUs made by software, for a queue pair of which the card frames nothing: each is written into the connection's send buffer and
+//! goes out as one segment, from there; again, if it is lost.
+//!
+//! ```text
+//!   send buffer, of a power of two bytes: the octet with sequence number s is at s modulo its size
+//!
+//!        acknowledged,        sent              sent next
+//!        its jobs done   (parts, by seq)        (one FPDU)
+//!   ─────────────────────┬─────────────────────┬───────────┬───── ...
+//!                        oldest part           SND.NXT     no further than oldest part + size
+//! ```
+
+use weft_layout::{Job, JobKind};
+use weft_wire::ddp::DdpHeader;
+use weft_wire::fpdu;
+
+use crate::card::port::{Full, MemoryError, Port};
+use crate::connection::conn::Conn;
+use crate::connection::in_flight::{Data, Part};
+use crate::connection::link::Link;
+use crate::interface::rung::Duties;
+
+/// Memory that the card reads a queue pair's segments from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendBuffer {
+    /// IOVA.
+    pub iova: u64,
+    /// Bytes, a power of two.
+    pub size: u32,
+}
+
+/// The smallest send buffer: a jumbo segment and its predecessor.
+const SMALLEST: u32 = 1 << 15;
+
+impl SendBuffer {
+    /// Bytes that one of about `wanted` has.
+    pub fn size(wanted: u32) -> u32 {
+        wanted.clamp(SMALLEST, 1 << 29).next_power_of_two()
+    }
+
+    /// The two pieces, of which the second may be empty, that `length` octets from `seq` on lie in.
+    fn pieces(&self, seq: u32, length: u32) -> [(u64, u32); 2] {
+        let at = seq & (self.size - 1);
+        let first = length.min(self.size - at);
+        [
+            (self.iova + u64::from(at), first),
+            (self.iova, length - first),
+        ]
+    }
+
+    /// There is room for `length` octets behind what was sent.
+    pub fn has_room(&self, conn: &Conn, length: u32) -> bool {
+        let next = conn.sender.nxt;
+        let oldest = conn.parts.front().map_or(next, |part| part.seq);
+        next.wrapping_sub(oldest).saturating_add(length) <= self.size
+    }
+
+    /// The job that sends what lies between two sequence numbers; `tcp` has the rest of it. With `append_crc` the card does not read
+    /// the last four octets: it puts the CRC of all before them there.
+    pub fn job(&self, flow: u16, (seq, end): (u32, u32), append_crc: bool, tcp: Job) -> Job {
+        let mut length = end.wrapping_sub(seq);
+        let mut flags = tcp.flags;
+        if append_crc {
+            length = length.saturating_sub(fpdu::CRC as u32);
+            flags |= Job::APPEND_CRC;
+        }
+        let [(first, first_length), (second, second_length)] = self.pieces(seq, length);
+        Job {
+            kind: JobKind::Segment.raw(),
+            flags,
+            flow,
+            seq,
+            length,
+            sge_count: if second_length > 0 { 2 } else { 1 },
+            sge0_iova: first,
+            sge0_length: first_length,
+            sge1_iova: if second_length > 0 { second } else { 0 },
+            sge1_length: second_length,
+            ..tcp
+        }
+    }
+}
+
+/// Why a part did not go out.
+pub(super) enum NotSent {
+    /// The job ring is full.
+    Full,
+    /// Its payload could not be read.
+    Unreadable,
+}
+
+impl<P: Port> Link<'_, P> {
+    /// What the card does of what software frames. Where neither side asked for a CRC nobody has to do with one.
+    fn crc_duties(&self) -> Option<Duties> {
+        let software = self.qp.as_ref().filter(|qp| qp.software.is_some());
+        software
+            .filter(|_| self.conn.agreed.crc)
+            .map(|qp| qp.rung.duties())
+    }
+
+    /// The card computes the CRCs of what software frames.
+    pub fn card_makes_crc(&self) -> bool {
+        self.crc_duties().is_some_and(|duties| duties.makes_crc)
+    }
+
+    /// The card walks over the FPDUs that come, and only checks them.
+    pub fn card_only_checks(&self) -> bool {
+        self.crc_duties().is_some_and(|duties| duties.checks_crc)
+    }
+
+    /// The card walks over the FPDUs that come: it places them, or only checks them.
+    pub fn card_walks(&self) -> bool {
+        let places = self.qp.as_ref().is_none_or(|qp| qp.software.is_none());
+        places || self.card_only_checks()
+    }
+
+    /// Makes the FPDU that is the part, and sends it. The number of its job.
+    pub(super) fn post_fpdu(
+        &mut self,
+        buffer: SendBuffer,
+        flow: u16,
+        part: &Part,
+        tcp: Job,
+    ) -> Result<u32, NotSent> {
+        let append_crc = self.card_makes_crc();
+        let own_crc = self.conn.agreed.crc && !append_crc;
+        let mut wire = core::mem::take(&mut self.shared.wire);
+        let made = self.make_fpdu(part, own_crc, &mut wire).and_then(|length| {
+            let mut octets = wire.get(..length).unwrap_or_default();
+            for (iova, count) in buffer.pieces(part.seq, length as u32) {
+                let (now, later) = octets.split_at(count as usize);
+                self.port.copy_in(iova, now)?;
+                octets = later;
+            }
+            self.shared.stats.bytes_copied += length as u64;
+            Ok(())
+        });
+        self.shared.wire = wire;
+        made.map_err(|MemoryError| NotSent::Unreadable)?;
+        let job = buffer.job(flow, (part.seq, part.end), append_crc, tcp);
+        self.port
+            .post_job(&job.to_bytes())
+            .map_err(|Full| NotSent::Full)
+    }
+
+    /// Writes the FPDU of a part (of one FPDU) to the front of `wire`, with its CRC or with an empty one; how long it is.
+    fn make_fpdu(&mut self, part: &Part, crc: bool, wire: &mut [u8]) -> Result<usize, MemoryError> {
+        let header = &part.header;
+        let ddp = if header.tagged {
+            DdpHeader::tagged(
+                part.last,
+                header.rdmap_control,
+                header.stag_or_qn,
+                header.to_or_mo,
+            )
+        } else {
+            DdpHeader::untagged(
+                part.last,
+                header.rdmap_control,
+                header.rsvd_ulp,
+                header.stag_or_qn,
+                header.msn,
+                header.to_or_mo as u32,
+            )
+        };
+        let length = part.length as usize;
+        let ulpdu = ddp.length() + length;
+        let mut fpdu =
+            fpdu::Writer::new(ulpdu, part.seq, self.conn.tx_markers, wire).ok_or(MemoryError)?;
+        fpdu.put(&ddp.to_bytes()[..ddp.length()]);
+        match &part.data {
+            Data::Inline(bytes) => fpdu.put(bytes.get(..length).unwrap_or_default()),
+            Data::Gather(pieces) => {
+                for piece in pieces.iter().filter(|piece| piece.length > 0) {
+                    let mut at = piece.iova;
+                    fpdu.fill(piece.length as usize, |octets| {
+                        self.port.copy_out(at, octets)?;
+                        at = at.wrapping_add(octets.len() as u64);
+                        Ok(())
+                    })?;
+                }
+            }
+        }
+        let wire_length = fpdu.finish(crc);
+        let stats = &mut self.shared.stats;
+        stats.fpdus_made += 1;
+        stats.bytes_copied += length as u64;
+        stats.bytes_checked += if crc { wire_length as u64 } else { 0 };
+        Ok(wire_length)
+    }
+}
