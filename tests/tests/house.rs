@@ -205,23 +205,38 @@ fn page() -> String {
     read(&root().join("docs/house.md"))
 }
 
-#[test]
-fn each_module_of_the_driver_uses_what_the_page_allows_it() {
-    let (modules, edges) = modules(&root().join("hostdrv/src"), 1);
+/// Each module has a row in the table behind this heading, and uses what the row allows it; the edges that there are.
+fn check_rows(src: &str, heading: &str) -> Edges {
+    let (modules, edges) = modules(&root().join(src), 1);
     let mut allowed = BTreeMap::new();
-    for row in table(&page(), "The driver's modules") {
+    for row in table(&page(), heading) {
         let [names, uses] = &row[..] else {
             panic!("a row has two cells: {row:?}");
         };
         allowed.insert(names[0].clone(), uses.clone());
     }
     let rows: BTreeSet<_> = allowed.keys().cloned().collect();
-    assert_eq!(modules, rows, "modules of hostdrv, and rows of the page");
+    assert_eq!(modules, rows, "modules of {src}, and rows of the page");
     assert!(edges.len() > 30, "the sources were not read: {edges:?}");
     for (from, to) in &edges {
         let may = &allowed[from];
         assert!(may.contains(to), "{from} uses {to}; it may use {may:?}");
     }
+    edges
+}
+
+#[test]
+fn each_module_of_the_driver_uses_what_the_page_allows_it() {
+    check_rows("hostdrv/src", "The driver's modules");
+}
+
+#[test]
+fn each_folder_of_the_engine_uses_what_the_page_allows_it() {
+    let mut edges = check_rows("firmware/engine/src", "The engine's folders");
+    // A connection has the state of all layers; without it they lie above one another.
+    edges.retain(|(from, _)| from != "connection");
+    let left = circle(&edges);
+    assert!(left.is_empty(), "folders in a circle: {left:?}");
 }
 
 #[test]

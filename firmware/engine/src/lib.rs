@@ -43,18 +43,17 @@ pub use tcp::acceptance;
 
 pub use card::card_times::Arrived;
 pub use card::clock::{arrival, Clock, ARRIVAL_BITS, ARRIVAL_UNIT_LOG2};
-pub use card::flow_key::HashSecret;
 pub use card::port::{raw_frame_job, Full, MemoryError, Port};
 pub use handover::raw_slots::RawSlots;
 pub use handover::Kept;
 pub use interface::cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
     Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, BUSY,
-    MAX_PRIVATE_DATA,
+    MAX_PRIVATE_DATA, MAX_READS,
 };
-pub use interface::config::{EngineConfig, Memory};
+pub use interface::config::{Ecn, EngineConfig, Memory};
 pub use interface::error::Error;
-pub use interface::random::Seed;
+pub use interface::random::{HashSecret, Seed};
 pub use interface::resource_split::Share;
 pub use interface::rung::{Duties, Rung, RungError, UnknownRung};
 pub use interface::stats::EngineStats;
@@ -65,11 +64,9 @@ pub use interface::verbs::{
 pub use management::conn_info::ConnInfo;
 pub use management::engine::{Engine, StreamState};
 pub use management::raw_ring::RawRing;
-pub use mpa::negotiation::MAX_READS;
 pub use queues::loopback::{Carried, JoinedNews, Message, MessageKind};
 pub use queues::srq::{SrqConfig, SrqState};
 pub use queues::xrc::XrcdId;
-pub use tcp::ecn::Ecn;
 pub use weft_tcp::control::Congestion;
 pub use weft_tcp::handover::{Handover, Impossible, Timestamps};
 pub use weft_wire::mpa::RtrKinds;

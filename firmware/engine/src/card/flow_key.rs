@@ -2,39 +2,16 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
 
 use weft_layout::{table, FlowKeyRow};
-use weft_wire::crc32c::crc32c;
 
 use crate::card::port::Port;
 use crate::interface::cm::Endpoint;
+use crate::interface::random::HashSecret;
 use crate::interface::resource_split::Share;
 
 /// Places looked at to make room for one more flow.
 const MAX_LOOKED_AT: usize = 128;
-
-/// What the lookup's hash is keyed with: the words of HASH_SECRET. Without a secret anybody chooses ports of one address that fill both
-/// buckets of somebody else.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct HashSecret(pub [u32; 4]);
-
-impl fmt::Debug for HashSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HashSecret(..)")
-    }
-}
-
-impl HashSecret {
-    /// The hash of a key as the card sees it: remote and local address, remote and local port. Bank 0 takes its low bits, bank 1 those from bit 16 up.
-    pub fn hash(&self, key: &[u8; 12]) -> u32 {
-        let bits = (0..96).filter(|bit| key[bit / 8] >> (bit % 8) & 1 != 0);
-        bits.fold(crc32c(key), |hash, bit| {
-            let (low, high) = (self.0[bit / 32], self.0[bit / 32 + 1]);
-            hash ^ ((u64::from(high) << 32 | u64::from(low)) >> (bit % 32)) as u32
-        })
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {

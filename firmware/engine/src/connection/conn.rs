@@ -10,13 +10,13 @@ use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
 use crate::connection::in_flight::Part;
-use crate::connection::link::Shared;
 use crate::connection::timers::{Timer, Timers};
 use crate::handover::flow::FlowHandover;
 use crate::interface::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::interface::config::EngineConfig;
+use crate::interface::random::Secrets;
 use crate::mpa::negotiation::{Proposal, Request};
-use crate::streaming::byte_stream::Bytes;
+use crate::streaming::ring::Bytes;
 use crate::tcp::acceptance::Position;
 use crate::tcp::ecn::EcnState;
 use crate::tcp::limits::Limit;
@@ -344,10 +344,9 @@ impl Conn {
         local: Endpoint,
         remote: Endpoint,
         now: u64,
-        shared: &Shared,
+        (config, secrets, hop): (&EngineConfig, &Secrets, [u8; 4]),
     ) -> Self {
-        let config = &shared.config;
-        let iss = shared.secrets.initial_sequence(now, local, remote);
+        let iss = secrets.initial_sequence(now, local, remote);
         let mut reassembly = Reassembly::new(window_size(config), config.memory.gaps);
         // A stranger's start-up frame, and no more (RFC 5044 §7.1).
         reassembly.grant(MAX_FRAME as u32);
@@ -356,7 +355,7 @@ impl Conn {
             role,
             local,
             remote,
-            hop: shared.next_hop(remote.ip).unwrap_or(remote.ip),
+            hop,
             remote_mac: [0; 6],
             move_told: false,
             routed: false,
@@ -374,7 +373,7 @@ impl Conn {
             sack: false,
             ecn: EcnState::default(),
             timestamps: false,
-            ts_offset: shared.secrets.timestamp_offset(local, remote),
+            ts_offset: secrets.timestamp_offset(local, remote),
             ts_recent: 0,
             ts_recent_at: 0,
             challenges: Limit::default(),

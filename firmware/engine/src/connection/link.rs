@@ -9,11 +9,11 @@ use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
 use crate::card::card_times::CardTimes;
 use crate::card::flow_key::FlowKeys;
 use crate::card::port::Port;
-use crate::connection::conn::Conn;
+use crate::connection::conn::{Conn, Role};
 use crate::connection::in_flight::Part;
 use crate::connection::timers::Timer;
 use crate::handover::flow::Patience;
-use crate::interface::cm::{ConnId, Event};
+use crate::interface::cm::{ConnId, Endpoint, Event};
 use crate::interface::config::EngineConfig;
 use crate::interface::random::{Random, Secrets};
 use crate::interface::stats::EngineStats;
@@ -211,6 +211,25 @@ impl Shared {
     pub fn turns_are_due(&mut self) -> bool {
         let answered = core::mem::take(&mut self.answered);
         !self.asking.is_empty() || answered && self.in_line > 0
+    }
+
+    /// A new connection, which knows the next station on its way, where there is a way.
+    pub fn new_conn(
+        &self,
+        id: ConnId,
+        role: Role,
+        (local, remote): (Endpoint, Endpoint),
+        now: u64,
+    ) -> Conn {
+        let hop = self.next_hop(remote.ip).unwrap_or(remote.ip);
+        Conn::new(
+            id,
+            role,
+            local,
+            remote,
+            now,
+            (&self.config, &self.secrets, hop),
+        )
     }
 
     /// Next station on the way to an address; `None`: there is no way.

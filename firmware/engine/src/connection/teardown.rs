@@ -6,14 +6,14 @@ use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::{Terminate, TerminateCode, MAX_TERMINATE};
 
 use crate::card::port::Port;
-use crate::connection::conn::{Conn, OutgoingTerminate, Phase, Role, TcpState, Verdict};
+use crate::connection::conn::{OutgoingTerminate, Phase, Role, TcpState, Verdict};
 use crate::connection::in_flight::Origin;
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::cm::{ConnectFailure, DisconnectReason, Event, PrivateData, Revision};
 use crate::interface::verbs::{status_of, QpState, Status};
 use crate::mpa::negotiation::Proposal;
-use crate::rdmap::messages::Fault;
+use crate::rdmap::fault::Fault;
 
 impl<P: Port> Link<'_, P> {
     /// The peer broke a rule: one Terminate, then close.
@@ -233,14 +233,10 @@ impl<P: Port> Link<'_, P> {
         let old = &mut *self.conn;
         let mut local = old.local;
         local.port = port;
-        let mut conn = Conn::new(
-            old.id,
-            Role::Initiator,
-            local,
-            old.remote,
-            self.now,
-            self.shared,
-        );
+        let between = (local, old.remote);
+        let mut conn = self
+            .shared
+            .new_conn(old.id, Role::Initiator, between, self.now);
         conn.qp = old.qp;
         conn.reassembly.accept(&mut self.shared.pool);
         (conn.routed, conn.remote_mac, conn.mtu) = (old.routed, old.remote_mac, old.mtu);

@@ -14,8 +14,8 @@ use crate::connection::conn::{Conn, Phase};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::handover::flow::{Opening, Stream, Told};
-use crate::rdmap::messages::Fault;
-use crate::tcp::fast_path::ends_write;
+use crate::rdmap::fault::Fault;
+use crate::rdmap::writes::ends_write;
 use weft_tcp::seq;
 
 /// A sender waits so long at most for a window that stands still; and one that has opened is told again so much later.

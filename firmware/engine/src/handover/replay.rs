@@ -13,7 +13,7 @@ use crate::card::port::Port;
 use crate::connection::conn::{Conn, Phase, TcpState};
 use crate::connection::link::{Link, Shared};
 use crate::handover::out_of_order::{Held, Next, Piece, Replay, MAX_PIECES};
-use crate::rdmap::messages::Fault;
+use crate::rdmap::fault::Fault;
 use weft_tcp::seq;
 use weft_wire::terminate::TerminateCode;
 

@@ -12,6 +12,9 @@ use crate::interface::verbs::{QpId, SrqId};
 /// Towards Linux siw stay below 252 (it counts them in eight bits).
 pub const MAX_PRIVATE_DATA: usize = 512;
 
+/// Largest IRD or ORD that can be said (RFC 6581 §9.1: 0x3fff stands for "not negotiated").
+pub const MAX_READS: u16 = 0x3ffe;
+
 /// Private data of a rejection by this side itself: the listener's line is full, or the turn of the request did not come.
 pub const BUSY: &[u8] = b"weft: busy";
 

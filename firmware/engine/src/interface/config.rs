@@ -2,12 +2,22 @@
 
 use weft_tcp::control::Congestion;
 
-use crate::card::flow_key::HashSecret;
-use crate::interface::random::Seed;
+use crate::interface::cm::MAX_READS;
+use crate::interface::random::{HashSecret, Seed};
 use crate::interface::resource_split::Share;
 use crate::interface::rung::Rung;
-use crate::mpa::negotiation::MAX_READS;
-use crate::tcp::ecn::{Ecn, EcnState};
+
+/// When a connection has explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ecn {
+    /// Never.
+    Never,
+    /// If the peer asks for it; and if congestion control is DCTCP, which needs it, this side asks.
+    #[default]
+    WhenAsked,
+    /// This side asks, and agrees when asked.
+    Ask,
+}
 
 /// What there is of memory for each connection, beside what all share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,15 +191,6 @@ impl EngineConfig {
     /// A SYN asks for ECN.
     pub(crate) fn asks_for_ecn(&self) -> bool {
         self.ecn == Ecn::Ask || self.ecn == Ecn::WhenAsked && self.congestion == Congestion::Dctcp
-    }
-
-    /// ECN as agreed on in the handshake.
-    pub(crate) fn ecn_state(&self, agreed: bool) -> EcnState {
-        EcnState {
-            agreed,
-            exact: self.congestion == Congestion::Dctcp,
-            ..EcnState::default()
-        }
     }
 
     /// The MSS that is told to peers.

@@ -6,8 +6,8 @@ use core::hash::Hasher;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use siphasher::sip::SipHasher24;
+use weft_wire::crc32c::crc32c;
 
-use crate::card::flow_key::HashSecret;
 use crate::interface::cm::Endpoint;
 
 /// What all secrets of an engine are made of: the same seed, the same frames. To be secret it has to come from the
@@ -66,6 +66,28 @@ impl Random {
         let mut key = [0; 16];
         self.0.fill_bytes(&mut key);
         Secret(key)
+    }
+}
+
+/// What the hash of the card's flow lookup is keyed with: the words of HASH_SECRET. Without a secret anybody chooses ports of one address that fill both
+/// buckets of somebody else.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct HashSecret(pub [u32; 4]);
+
+impl fmt::Debug for HashSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HashSecret(..)")
+    }
+}
+
+impl HashSecret {
+    /// The hash of a key as the card sees it: remote and local address, remote and local port. Bank 0 takes its low bits, bank 1 those from bit 16 up.
+    pub fn hash(&self, key: &[u8; 12]) -> u32 {
+        let bits = (0..96).filter(|bit| key[bit / 8] >> (bit % 8) & 1 != 0);
+        bits.fold(crc32c(key), |hash, bit| {
+            let (low, high) = (self.0[bit / 32], self.0[bit / 32 + 1]);
+            hash ^ ((u64::from(high) << 32 | u64::from(low)) >> (bit % 32)) as u32
+        })
     }
 }
 

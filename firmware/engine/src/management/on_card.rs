@@ -7,12 +7,12 @@ use core::fmt;
 
 use weft_layout::{EcnUse, ProcEngine};
 
+use crate::interface::config::Ecn;
 use crate::interface::config::{EngineConfig, Memory};
 use crate::interface::random::Seed;
 use crate::interface::resource_split::Share;
 use crate::interface::rung::Rung;
 use crate::management::commands::{congestion, congestion_number, same};
-use crate::tcp::ecn::Ecn;
 
 /// Connections at a time.
 pub const CONNECTIONS: u16 = 32;

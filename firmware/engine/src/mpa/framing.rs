@@ -12,10 +12,11 @@ use weft_wire::walk::{Unit, Walk};
 use crate::card::port::Port;
 use crate::connection::conn::Phase;
 use crate::connection::link::Link;
-use crate::interface::verbs::{Access, Sge};
+use crate::interface::verbs::Access;
 use crate::queues::qp::{Qp, Receives};
-use crate::rdmap::messages::Fault;
-use crate::tcp::fast_path::ends_write;
+use crate::rdmap::fault::Fault;
+use crate::rdmap::placement::scatter;
+use crate::rdmap::writes::ends_write;
 use weft_tcp::seq;
 
 impl<P: Port> Link<'_, P> {
@@ -242,23 +243,4 @@ impl<P: Port> Link<'_, P> {
             && self.conn.phase == Phase::AwaitFirst
             && self.conn.agreed.rtr == Some(RtrKinds::SEND)
     }
-}
-
-/// The pieces of a payload at `mo` of a message, with the SGEs they go to.
-pub fn scatter<'a>(
-    sges: &'a [Sge],
-    mo: u32,
-    payload: &'a [u8],
-) -> impl Iterator<Item = (Sge, &'a [u8])> + 'a {
-    let lengths = sges.iter().map(|sge| sge.length);
-    checks::scatter(lengths, mo, payload.len()).filter_map(|run| {
-        let sge = sges.get(run.sge)?;
-        let bytes = payload.get(run.bytes)?;
-        let sge = Sge {
-            stag: sge.stag,
-            to: sge.to.wrapping_add(u64::from(run.offset)),
-            length: bytes.len() as u32,
-        };
-        Some((sge, bytes))
-    })
 }

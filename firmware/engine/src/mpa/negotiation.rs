@@ -6,9 +6,6 @@ use weft_wire::terminate::TerminateCode;
 
 use crate::interface::cm::{Agreed, Revision};
 
-/// Largest IRD or ORD that can be said (RFC 6581 §9.1: 0x3fff stands for "not negotiated").
-pub const MAX_READS: u16 = 0x3ffe;
-
 /// What an initiator asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct Proposal {

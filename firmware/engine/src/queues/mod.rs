@@ -4,6 +4,7 @@
 pub mod issue;
 pub mod loopback;
 pub mod qp;
+pub mod send_buffer;
 pub mod send_queue;
 pub mod shared_receive;
 pub mod srq;

@@ -14,9 +14,9 @@ use crate::interface::verbs::{
     Completion, Opcode, QpConfig, QpId, QpState, Sge, SrqId, Status, MAX_RECV_SGE,
 };
 use crate::memory::region::{RegionRef, Regions};
+use crate::queues::send_buffer::SendBuffer;
 use crate::queues::send_queue::SendQueue;
 use crate::queues::xrc::XrcdId;
-use crate::tcp::output::software::SendBuffer;
 
 /// An entry of the receive queue.
 #[derive(Clone, Copy, Debug, Default)]

@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use weft_layout::WqeOpcode;
 use weft_queues::{Message, Operation};
 
-use crate::connection::in_flight::{copy_out, gather, Data};
 use crate::interface::error::Error;
 use crate::interface::verbs::{Access, PdId, Sge, Status, MAX_INLINE, MAX_SGE};
+use crate::memory::job_data::{copy_out, gather, Data};
 use crate::memory::region::{Piece, Regions};
 use action::operand_count;
 pub use action::Action;

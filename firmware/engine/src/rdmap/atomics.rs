@@ -13,7 +13,7 @@ use crate::connection::timers::Timer;
 use crate::interface::verbs::{Access, Status};
 use crate::memory::region::Piece;
 use crate::queues::qp::{Asked, PendingResponse, Qp};
-use crate::rdmap::messages::Fault;
+use crate::rdmap::fault::Fault;
 
 /// Bytes that an atomic reads and writes.
 const OPERAND: usize = 8;

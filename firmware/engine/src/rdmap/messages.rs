@@ -1,6 +1,6 @@
 //! RDMAP (RFC 5040): what a message that was checked and placed means.
 
-use weft_wire::ddp::{DdpHeader, Target, UNTAGGED_HEADER};
+use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::rdmap::{control, opcode, opcode_of, queue, AtomicRequest, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
 
@@ -8,39 +8,9 @@ use crate::card::port::Port;
 use crate::connection::conn::Phase;
 use crate::connection::link::Link;
 use crate::interface::verbs::{Access, Status};
-use crate::mpa::framing::scatter;
 use crate::queues::qp::{Arrived, Asked, PendingResponse};
-
-/// An error that calls for a Terminate, with what the Terminate says about it.
-#[derive(Clone, Copy, Debug)]
-pub struct Fault {
-    /// What is wrong.
-    pub code: TerminateCode,
-    /// DDP segment length and header.
-    pub ddp: Option<(u16, [u8; UNTAGGED_HEADER], u8)>,
-    /// The Read Request.
-    pub read_request: Option<[u8; ReadRequest::SIZE]>,
-}
-
-impl Fault {
-    /// Without a segment (MPA errors).
-    pub fn of(code: TerminateCode) -> Self {
-        Fault {
-            code,
-            ddp: None,
-            read_request: None,
-        }
-    }
-
-    /// About a segment.
-    pub fn about(code: TerminateCode, ulpdu: usize, header: &DdpHeader) -> Self {
-        Fault {
-            code,
-            ddp: Some((ulpdu as u16, header.to_bytes(), header.length() as u8)),
-            read_request: None,
-        }
-    }
-}
+use crate::rdmap::fault::Fault;
+use crate::rdmap::placement::scatter;
 
 impl<P: Port> Link<'_, P> {
     /// A segment was placed, in order. `payload` is at hand for queues 1 to 3.

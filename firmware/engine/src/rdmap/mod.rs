@@ -2,4 +2,7 @@
 //! frames nor segments.
 
 pub mod atomics;
+pub mod fault;
 pub mod messages;
+pub mod placement;
+pub mod writes;

@@ -6,138 +6,22 @@
 //!                      │ kept till acknowledged │                                     │ the window follows it
 //! ```
 
-use alloc::vec::Vec;
-
 use weft_layout::{Job, JobKind};
 use weft_wire::tcp::flag;
 
 use crate::card::port::{Full, MemoryError, Port};
 use crate::connection::conn::{Phase, TcpState};
-use crate::connection::in_flight::{gather, Data, Header, Origin, Part};
+use crate::connection::in_flight::{Header, Origin, Part};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
-use crate::interface::cm::{Agreed, DisconnectReason, Event};
+use crate::interface::cm::{DisconnectReason, Event};
 use crate::interface::verbs::QpState;
-use crate::memory::region::{Piece, Regions};
-use crate::mpa::negotiation::Proposal;
+use crate::memory::job_data::{gather, Data};
 use crate::tcp::output::Step;
 use weft_tcp::seq;
 
 /// The longest payload of a segment job.
 const LONGEST: u32 = 9000;
-
-/// What a connection in stream mode has of its own: the bytes that the user has written and the peer has not acknowledged. They
-/// lie in a ring in a region of the user's.
-#[derive(Debug, Default)]
-pub struct Bytes {
-    /// The ring's memory; none before the user has accepted.
-    memory: Piece,
-    /// Its region.
-    pub stag: u32,
-    /// Where in the ring the oldest byte kept lies.
-    head: u32,
-    /// Its sequence number.
-    front: u32,
-    /// Bytes kept.
-    kept: u32,
-    /// Of these, sent.
-    sent: u32,
-    /// A small segment does not wait for the acknowledgment of the one before (RFC 9293 §3.7.4).
-    pub no_delay: bool,
-    /// It stands: what `resume` is to do when the neighbour is known.
-    pub adopted: bool,
-    /// What follows when everything is acknowledged; nothing more is written or read.
-    pub switch: Option<Switch>,
-}
-
-/// How RDMA begins behind the last byte.
-#[derive(Clone, Debug)]
-pub enum Switch {
-    /// This side sends the request, with these private data.
-    Active(Proposal, Vec<u8>),
-    /// The peer does.
-    Passive,
-    /// There is no start-up: this is agreed.
-    Past(Agreed),
-}
-
-impl Bytes {
-    /// The ring's memory.
-    pub fn begin(&mut self, memory: Piece, stag: u32) {
-        (self.memory, self.stag) = (memory, stag);
-    }
-
-    /// The ring is not used any more.
-    pub fn end(&self, regions: &mut Regions) {
-        if self.memory.length > 0 {
-            regions.complete(self.stag);
-        }
-    }
-
-    /// Written elsewhere, so many bytes lie at the begin of the ring, `front` the first; `sent` of them were sent.
-    pub fn resume(&mut self, front: u32, kept: u32, sent: u32) {
-        (self.front, self.kept, self.sent, self.adopted) = (front, kept, sent, true);
-    }
-
-    /// Bytes written and not sent.
-    pub fn unsent(&self) -> u32 {
-        self.kept - self.sent
-    }
-
-    /// Bytes written and not acknowledged, and how many of them were sent.
-    pub fn kept(&self) -> (u32, u32) {
-        (self.kept, self.sent)
-    }
-
-    /// Bytes that the ring has room for.
-    pub fn room(&self) -> u32 {
-        self.memory.length - self.kept
-    }
-
-    /// How far behind the oldest byte kept this one lies, and how many are kept from there on.
-    pub fn from(&self, seq: u32) -> (u32, u32) {
-        let skip = seq::diff(seq, self.front).clamp(0, self.sent as i32) as u32;
-        (skip, self.kept - skip)
-    }
-
-    /// The sequence number behind what was sent.
-    fn sent_end(&self) -> u32 {
-        self.front.wrapping_add(self.sent)
-    }
-
-    /// Nobody needs what lies before this sequence number.
-    fn release(&mut self, before: u32) {
-        let gone = seq::diff(before, self.front).clamp(0, self.sent as i32) as u32;
-        if gone > 0 {
-            self.head = self.at(gone);
-            self.front = self.front.wrapping_add(gone);
-            self.kept -= gone;
-            self.sent -= gone;
-        }
-    }
-
-    /// Where in the ring the byte lies that is so far behind the oldest.
-    fn at(&self, offset: u32) -> u32 {
-        let at = u64::from(self.head) + u64::from(offset);
-        (at % u64::from(self.memory.length.max(1))) as u32
-    }
-
-    /// The pieces of memory that `length` bytes lie in, `offset` behind the oldest.
-    pub fn pieces(&self, offset: u32, length: u32) -> [Piece; 2] {
-        let at = self.at(offset);
-        let first = length.min(self.memory.length - at);
-        [
-            Piece {
-                iova: self.memory.iova.wrapping_add(u64::from(at)),
-                length: first,
-            },
-            Piece {
-                iova: self.memory.iova,
-                length: length - first,
-            },
-        ]
-    }
-}
 
 impl<P: Port> Link<'_, P> {
     /// The handshake of a connection in stream mode is done: there is no start-up. False: it is another connection.
@@ -145,7 +29,7 @@ impl<P: Port> Link<'_, P> {
         let Some(bytes) = self.conn.bytes.as_mut() else {
             return false;
         };
-        bytes.front = self.conn.sender.nxt;
+        bytes.start_at(self.conn.sender.nxt);
         self.conn.timers.set(Timer::Phase, None);
         if self.is_initiator() {
             self.bytes_established();
@@ -179,14 +63,14 @@ impl<P: Port> Link<'_, P> {
             .room()
             .min(u32::try_from(data.len()).unwrap_or(u32::MAX));
         let mut rest = &data[..count as usize];
-        for piece in bytes.pieces(bytes.kept, count) {
+        for piece in bytes.pieces(bytes.kept().0, count) {
             let (now, later) = rest.split_at(piece.length as usize);
             if !now.is_empty() {
                 self.port.copy_in(piece.iova, now)?;
             }
             rest = later;
         }
-        bytes.kept += count;
+        bytes.written(count);
         Ok(count as usize)
     }
 
@@ -265,7 +149,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.parts.push_back(part(seq, end, job));
         self.conn.sender.sent(self.now, length);
         if let Some(bytes) = self.conn.bytes.as_mut() {
-            bytes.sent += length;
+            bytes.sent_more(length);
         }
         Step::Sent
     }
@@ -296,7 +180,7 @@ impl<P: Port> Link<'_, P> {
         let (Some(bytes), Some(qp)) = (self.conn.bytes.as_ref(), self.qp.as_ref()) else {
             return Err(Full);
         };
-        let offset = seq.wrapping_sub(bytes.front);
+        let offset = seq.wrapping_sub(bytes.front());
         let [first, second] = bytes.pieces(offset, length);
         let job = Job {
             kind: JobKind::Segment.raw(),
@@ -355,7 +239,7 @@ impl<P: Port> Link<'_, P> {
         let Some(bytes) = self.conn.bytes.as_ref() else {
             return;
         };
-        let (sent, end) = (bytes.sent, bytes.sent_end());
+        let (sent, end) = (bytes.kept().1, bytes.sent_end());
         self.conn.tcp = TcpState::Open;
         self.bytes_established();
         self.conn.ack.now = true;
@@ -393,35 +277,5 @@ fn part(seq: u32, end: u32, job: u32) -> Part {
         job,
         first_job: job,
         origin: Origin::Silent,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ring(length: u32, front: u32) -> Bytes {
-        let iova = 0x1000;
-        let mut bytes = Bytes::default();
-        bytes.begin(Piece { iova, length }, 1);
-        bytes.front = front;
-        bytes
-    }
-
-    #[test]
-    fn a_ring_of_any_size_over_the_end_of_the_sequence_numbers() {
-        let mut bytes = ring(100, u32::MAX - 29);
-        (bytes.kept, bytes.sent) = (90, 80);
-        assert_eq!((bytes.room(), bytes.unsent()), (10, 10));
-        bytes.release(10);
-        assert_eq!((bytes.front, bytes.head, bytes.kept()), (10, 40, (50, 40)));
-        let [first, second] = bytes.pieces(50, 20);
-        assert_eq!((first.iova, first.length), (0x1000 + 90, 10));
-        assert_eq!((second.iova, second.length), (0x1000, 10));
-        // No further than what was sent, and never back.
-        bytes.release(5);
-        assert_eq!(bytes.front, 10);
-        bytes.release(1000);
-        assert_eq!((bytes.front, bytes.kept()), (50, (10, 0)));
     }
 }

@@ -2,4 +2,5 @@
 //! them, and MPA's negotiation, which may follow.
 
 pub mod byte_stream;
+pub mod ring;
 pub mod stream_to_mpa;

@@ -14,7 +14,7 @@ use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::cm::{ConnectFailure, PrivateData};
 use crate::interface::verbs::QpState;
-use crate::streaming::byte_stream::Switch;
+use crate::streaming::ring::Switch;
 
 impl<P: Port> Link<'_, P> {
     /// Begins what was asked for, once the stream's bytes are all acknowledged.

@@ -1,16 +1,19 @@
 //! Explicit congestion notification: a switch marks what it would else have to drop, the receiver echoes the mark, the sender heeds it
 //! (RFC 3168; RFC 8257 for DCTCP).
 
-/// When a connection has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ecn {
-    /// Never.
-    Never,
-    /// If the peer asks for it; and if congestion control is DCTCP, which needs it, this side asks.
-    #[default]
-    WhenAsked,
-    /// This side asks, and agrees when asked.
-    Ask,
+use weft_tcp::control::Congestion;
+
+use crate::interface::config::EngineConfig;
+
+impl EngineConfig {
+    /// ECN as agreed on in the handshake.
+    pub(crate) fn ecn_state(&self, agreed: bool) -> EcnState {
+        EcnState {
+            agreed,
+            exact: self.congestion == Congestion::Dctcp,
+            ..EcnState::default()
+        }
+    }
 }
 
 /// What a connection knows of it.

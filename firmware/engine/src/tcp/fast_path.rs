@@ -14,21 +14,17 @@ use weft_wire::tcp::flag;
 
 use crate::card::port::{Full, Port};
 use crate::connection::conn::{Conn, Phase, TcpState, Way};
-use crate::connection::in_flight::{Data, Header, Origin, Part, JOB_PIECES, MAX_FPDUS};
+use crate::connection::in_flight::{Header, Origin, Part, MAX_FPDUS};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::config::EngineConfig;
+use crate::memory::job_data::{Data, JOB_PIECES};
 use crate::memory::region::Piece;
 use crate::queues::qp::Qp;
+use crate::rdmap::writes::{ends_write, is_write};
 use crate::tcp::input::is_marked;
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
-
-/// The last segment of a Write.
-pub fn ends_write(ddp_control: u8, rdmap_control: u8) -> bool {
-    ddp_control & (ddp::TAGGED | ddp::LAST) == ddp::TAGGED | ddp::LAST
-        && rdmap_control == control(opcode::WRITE)
-}
 
 impl Conn {
     /// Which way its reports may go now.
@@ -63,11 +59,6 @@ impl Conn {
             (true, true) => Way::Quiet,
         }
     }
-}
-
-/// An FPDU of a Write: where it was placed nothing follows but, at its end, an acknowledgment.
-fn is_write(ddp_control: u8, rdmap_control: u8) -> bool {
-    ddp_control & ddp::TAGGED != 0 && rdmap_control == control(opcode::WRITE)
 }
 
 /// What of a segment's report says whether it is usual, and what follows then.

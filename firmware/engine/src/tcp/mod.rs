@@ -1,6 +1,6 @@
 //! TCP over the card's segments, and the neighbours it sends to: segments in and out, handshakes, timers, marks of congestion, the
-//! fast path. What is lost and what may go is the crate `weft-tcp`. It sends what the queues have, and may know the layers that it carries;
-//! of who frames the stream it knows the pieces alone.
+//! fast path. What is lost and what may go is the crate `weft-tcp`. It sends what the queues have. Of `rdmap` it knows how a Write is told, of
+//! `handover` the pieces in raw slots, and of `mpa` and `streaming` nothing.
 
 pub mod acceptance;
 pub mod arp;

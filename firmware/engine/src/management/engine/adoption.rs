@@ -135,7 +135,7 @@ impl Engine {
         conn.peer_fin = tcp.peer_closed.then_some(next);
         conn.peer_fin_done = tcp.peer_closed;
         let id = conn.id;
-        let mut bytes = Box::<crate::streaming::byte_stream::Bytes>::default();
+        let mut bytes = Box::<crate::streaming::ring::Bytes>::default();
         bytes.resume(tcp.snd_una, kept, tcp.flight());
         conn.bytes = Some(bytes);
         if !whole {

@@ -4,7 +4,7 @@ use weft_wire::mpa::{self, Extensions, RtrKinds, StartupFrame};
 
 use super::Engine;
 use crate::card::port::Port;
-use crate::connection::conn::{Conn, Phase, Role};
+use crate::connection::conn::{Phase, Role};
 use crate::connection::timers::Timer;
 use crate::interface::cm::{
     is_station, AcceptParams, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint,
@@ -255,7 +255,7 @@ impl Engine {
         let generation = self.connections_made.wrapping_add(1);
         let slot = self.conns.insert(|slot| {
             let id = ConnId { slot, generation };
-            Conn::new(id, role, local, remote, now, &self.shared)
+            self.shared.new_conn(id, role, (local, remote), now)
         })?;
         self.connections_made = generation;
         if let (Role::Initiator, Some(conn)) = (role, self.conns.get_mut(slot)) {

@@ -13,8 +13,8 @@ use crate::connection::conn::{
 };
 use crate::connection::link::Shared;
 use crate::interface::cm::Endpoint;
-use crate::streaming::byte_stream::Bytes;
-use crate::tcp::ecn::Ecn;
+use crate::interface::config::Ecn;
+use crate::streaming::ring::Bytes;
 use crate::tcp::input::Seen;
 use crate::tcp::syn_cache::{completes, HalfOpen};
 use weft_tcp::seq;

@@ -16,12 +16,12 @@ use crate::interface::verbs::{
 };
 use crate::management::conn_info::ConnInfo;
 use crate::queues::qp::{Qp, Receives};
+use crate::queues::send_buffer::SendBuffer;
 use crate::queues::send_queue::SendQueue;
 use crate::queues::shared_receive::put_element;
 use crate::queues::srq::{SrqConfig, SrqState};
 use crate::queues::work_request as work;
 use crate::queues::xrc::XrcdId;
-use crate::tcp::output::software::SendBuffer;
 
 /// Deepest work queue.
 const MAX_DEPTH: u32 = 1 << 15;

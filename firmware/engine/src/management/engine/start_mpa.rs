@@ -6,7 +6,7 @@ use crate::card::port::Port;
 use crate::connection::conn::{Phase, TcpState, MIN_SEGMENT};
 use crate::interface::cm::{ConnId, StartMpa};
 use crate::interface::error::Error;
-use crate::streaming::byte_stream::Switch;
+use crate::streaming::ring::Switch;
 use weft_tcp::handover::Impossible;
 use weft_wire::mpa::Extensions;
 

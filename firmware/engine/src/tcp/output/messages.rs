@@ -9,11 +9,10 @@ use super::software::NotSent;
 use super::Step;
 use crate::card::port::{Full, Port};
 use crate::connection::conn::{Conn, Phase, MIN_SEGMENT};
-use crate::connection::in_flight::{
-    copy_out, fit, gather, Data, Fit, Header, Origin, Part, JOB_INLINE,
-};
+use crate::connection::in_flight::{fit, Fit, Header, Origin, Part};
 use crate::connection::link::Link;
 use crate::interface::verbs::Sge;
+use crate::memory::job_data::{copy_out, gather, Data, JOB_INLINE};
 use crate::memory::region::{Piece, RegionRef};
 use crate::queues::issue::refusal;
 use crate::queues::qp::{Asked, PendingRead, PendingResponse, Qp};
@@ -328,7 +327,8 @@ impl<P: Port> Link<'_, P> {
             room = room.min(emss);
         }
         let software = self.qp.as_ref().and_then(|qp| qp.software);
-        if software.is_some_and(|buffer| !buffer.has_room(conn, emss)) {
+        let oldest = || conn.parts.front().map_or(seq, |part| part.seq);
+        if software.is_some_and(|buffer| !buffer.has_room(oldest(), seq, emss)) {
             return Step::NoRoom;
         }
         let try_fit = |limit: usize, room: u32| {
