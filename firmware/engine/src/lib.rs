@@ -38,14 +38,14 @@ mod streaming;
 mod tcp;
 
 pub use card::batch;
-pub use management::{budget, commands, on_card, services, wqe_intake as posted};
+pub use management::{budget, commands, on_card, services, wqe_intake};
 pub use tcp::acceptance;
 
 pub use card::card_times::Arrived;
 pub use card::clock::{arrival, Clock, ARRIVAL_BITS, ARRIVAL_UNIT_LOG2};
 pub use card::port::{raw_frame_job, Full, MemoryError, Port};
 pub use handover::raw_slots::RawSlots;
-pub use handover::Kept;
+pub use handover::SlotUse;
 pub use interface::cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
     Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, BUSY,
@@ -54,7 +54,7 @@ pub use interface::cm::{
 pub use interface::config::{Ecn, EngineConfig, Memory};
 pub use interface::error::Error;
 pub use interface::random::{HashSecret, Seed};
-pub use interface::resource_split::Share;
+pub use interface::resource_split::ResourceSplit;
 pub use interface::rung::{Duties, Rung, RungError, UnknownRung};
 pub use interface::stats::EngineStats;
 pub use interface::verbs::{
@@ -64,7 +64,7 @@ pub use interface::verbs::{
 pub use management::conn_info::ConnInfo;
 pub use management::engine::{Engine, StreamState};
 pub use management::raw_ring::RawRing;
-pub use queues::loopback::{Carried, JoinedNews, Message, MessageKind};
+pub use queues::loopback::{Carried, LoopbackEvent, Message, MessageKind};
 pub use queues::srq::{SrqConfig, SrqState};
 pub use queues::xrc::XrcdId;
 pub use weft_tcp::control::Congestion;

@@ -1,7 +1,7 @@
-//! What one turn takes of what may come without end: reports, frames. Between turns timers are looked at, commands taken, completions told; who sends
+//! What one poll takes of what may come without end: reports, frames. Between polls timers are looked at, commands taken, completions told; who sends
 //! faster than this side handles starves none of them (receive livelock).
 
-/// Reports of a turn at most: a ring of 512 is through in eight turns.
+/// Reports of a poll at most: a ring of 512 is through in eight polls.
 pub const REPORTS: u32 = 64;
 /// Frames that come from elsewhere.
 pub const FRAMES: u32 = 16;

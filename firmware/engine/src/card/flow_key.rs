@@ -8,7 +8,7 @@ use weft_layout::{table, FlowKeyRow};
 use crate::card::port::Port;
 use crate::interface::cm::Endpoint;
 use crate::interface::random::HashSecret;
-use crate::interface::resource_split::Share;
+use crate::interface::resource_split::ResourceSplit;
 
 /// Places looked at to make room for one more flow.
 const MAX_LOOKED_AT: usize = 128;
@@ -48,7 +48,7 @@ pub struct FlowKeys {
     rows: Vec<Option<Key>>,
     /// Of a bank.
     buckets: usize,
-    share: Share,
+    split: ResourceSplit,
     secret: HashSecret,
 }
 
@@ -59,12 +59,12 @@ impl FlowKeys {
     }
 
     /// Empty.
-    pub fn new(num_flows: u16, share: Share, secret: HashSecret) -> Self {
+    pub fn new(num_flows: u16, split: ResourceSplit, secret: HashSecret) -> Self {
         let flows = usize::from(num_flows.max(2)).next_power_of_two();
         FlowKeys {
             rows: vec![None; 2 * flows],
             buckets: flows / 2,
-            share,
+            split,
             secret,
         }
     }
@@ -74,7 +74,7 @@ impl FlowKeys {
         let hash = self.secret.hash(&key.bytes());
         let bits = if bank == 0 { hash } else { hash >> 16 };
         let at = 2 * (bank * self.buckets + (bits as usize & (self.buckets - 1)));
-        self.share.ways().map(move |way| at + way)
+        self.split.ways().map(move |way| at + way)
     }
 
     /// Adds a flow, moving others to their other bank if need be. False if there is no room.
@@ -231,7 +231,7 @@ mod tests {
         for seed in 0..20u32 {
             let flows = 256u16;
             let secret = [HashSecret::default(), SECRET][seed as usize / 2 % 2];
-            let mut keys = FlowKeys::new(flows, Share::Whole, secret);
+            let mut keys = FlowKeys::new(flows, ResourceSplit::Whole, secret);
             let rows = vec![FlowKeyRow::default(); 2 * usize::from(flows)];
             let mut card = Table(rows, secret);
             let local = Endpoint {
@@ -278,23 +278,23 @@ mod tests {
             port: 1000 + flow * 7,
         };
         let mut had = vec![];
-        for share in [Share::First, Share::Second] {
-            let mut keys = FlowKeys::new(flows, share, SECRET);
-            let own = share.flows(flows);
+        for split in [ResourceSplit::First, ResourceSplit::Second] {
+            let mut keys = FlowKeys::new(flows, split, SECRET);
+            let own = split.flows(flows);
             let fit: Vec<_> = own
                 .filter(|flow| keys.insert(*flow, remote(*flow), local, &mut card))
                 .collect();
-            let (wanted, way) = match share {
-                Share::Second => (32, 1),
+            let (wanted, way) = match split {
+                ResourceSplit::Second => (32, 1),
                 _ => (usize::from(flows) / 2, 0),
             };
-            assert!(fit.len() >= wanted, "{share:?}: {} fit", fit.len());
+            assert!(fit.len() >= wanted, "{split:?}: {} fit", fit.len());
             let places = keys.rows.iter().enumerate();
             let mut used = places.filter(|(_, key)| key.is_some());
-            assert!(used.all(|(at, _)| at % 2 == way), "{share:?}");
+            assert!(used.all(|(at, _)| at % 2 == way), "{split:?}");
             had.extend(fit);
             for flow in &had {
-                assert_eq!(card.find(remote(*flow), local), Some(*flow), "{share:?}");
+                assert_eq!(card.find(remote(*flow), local), Some(*flow), "{split:?}");
             }
         }
     }

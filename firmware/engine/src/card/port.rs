@@ -26,7 +26,7 @@ pub fn raw_frame_job(iova: u64, length: u32) -> Job {
 /// card's firmware over its own buses, a test over whatever it likes.
 pub trait Port {
     /// Puts a job into the job ring and tells the card (an implementation may ring the doorbell
-    /// once for several jobs, but before the caller's turn ends). `slot` is the whole 128-byte
+    /// once for several jobs, but before the caller's poll ends). `slot` is the whole 128-byte
     /// slot: a [`Job`], with inline payload from byte 64 on where the SGEs would be. Returns the
     /// job's number, counted from 0 since the ring was set up, modulo 2^32.
     fn post_job(&mut self, slot: &[u8; Job::SIZE]) -> Result<u32, Full>;
@@ -86,13 +86,13 @@ pub trait Port {
     /// that needs it; what an earlier call gave for the same flow may be reused.
     fn send_memory(&mut self, flow: u16, bytes: u32) -> Option<u64>;
 
-    /// A frame of no flow, which may be for the owner of the card's other port ([`Share`](crate::Share)). True: it is, and that one has it.
+    /// A frame of no flow, which may be for the owner of the card's other port ([`ResourceSplit`](crate::ResourceSplit)). True: it is, and that one has it.
     fn give_frame(&mut self, frame: &[u8]) -> bool {
         let _ = frame;
         false
     }
 
-    /// Where the card finds raw slot `slot`, which is lent to the engine ([`Engine::hold`](crate::Engine::hold)). `None`: it lends none.
+    /// Where the card finds raw slot `slot`, which is lent to the engine ([`Engine::on_report_in_slot`](crate::Engine::on_report_in_slot)). `None`: it lends none.
     fn slot_at(&self, slot: u16) -> Option<u64> {
         let _ = slot;
         None

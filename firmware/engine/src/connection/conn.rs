@@ -9,14 +9,14 @@ use weft_wire::fpdu::Markers;
 use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
 
-use crate::connection::in_flight::Part;
+use crate::connection::in_flight::InFlight;
 use crate::connection::timers::{Timer, Timers};
 use crate::handover::flow::FlowHandover;
 use crate::interface::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
 use crate::interface::config::EngineConfig;
 use crate::interface::random::Secrets;
 use crate::mpa::negotiation::{Proposal, Request};
-use crate::streaming::ring::Bytes;
+use crate::streaming::ring::ByteStream;
 use crate::tcp::acceptance::Position;
 use crate::tcp::ecn::EcnState;
 use crate::tcp::limits::Limit;
@@ -25,16 +25,16 @@ use weft_tcp::rtt::Granularity;
 use weft_tcp::sender::{Counts, Sender, Settings};
 use weft_tcp::seq;
 
-/// Which way the reports of a connection may go ([`crate::tcp::fast_path`]). It is found out whenever it has worked step by step.
+/// Which path the reports of a connection may take ([`crate::tcp::fast_path`]). It is found out whenever it has taken the slow one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum ReportPath {
     /// Step by step.
     #[default]
-    Long,
-    /// A usual one the short way.
-    Short,
+    Slow,
+    /// The fast path, where a report fits it.
+    Fast,
     /// The same, and there is nothing to send, and nothing that was sent is waited for.
-    Quiet,
+    FastIdle,
 }
 
 /// A timestamp older than this means nothing: the peer's clock may have gone half round (RFC 7323 §5.5). That takes 24 days at the
@@ -84,8 +84,8 @@ pub enum Phase {
     AwaitReply,
     /// Responder: waits for the MPA request.
     AwaitRequest,
-    /// Responder: the request is whole; the application hears of it when it is its turn.
-    AwaitTurn,
+    /// Responder: the request is whole; the application hears of it when the backlog has room.
+    AwaitBacklog,
     /// Responder: the application has been asked.
     AwaitAnswer,
     /// Responder: the reply is sent; waits for the RTR or the first message.
@@ -97,7 +97,7 @@ pub enum Phase {
     /// Nothing new is sent or taken; ends when all that was sent is acknowledged.
     Finishing,
     /// TCP is gone; ends when the card has done all jobs.
-    Ending,
+    Draining,
     /// Reported; no longer has a queue pair.
     Finished,
 }
@@ -114,7 +114,7 @@ impl Phase {
 
 /// What to tell the application at the end.
 #[derive(Clone, Copy, Debug, Default)]
-pub enum Verdict {
+pub enum TeardownReport {
     /// Nothing.
     #[default]
     Silent,
@@ -307,29 +307,29 @@ pub struct Conn {
     /// The status of the oldest send at the end.
     pub first_status: Option<crate::interface::verbs::Status>,
     /// What to tell at the end.
-    pub verdict: Verdict,
+    pub teardown_report: TeardownReport,
 
     /// Sent and not acknowledged.
-    pub parts: VecDeque<Part>,
+    pub in_flight: VecDeque<InFlight>,
     /// Of these, at most.
-    pub most_parts: u16,
+    pub most_in_flight: u16,
     /// In stream mode: no start-up, no messages.
-    pub bytes: Option<Box<Bytes>>,
+    pub byte_stream: Option<Box<ByteStream>>,
     /// Who has the received stream.
     pub handover: FlowHandover,
     /// What the card knows of the peer's timestamps.
     pub card: CardStamp,
     /// Timers.
     pub timers: Timers,
-    /// Which way its reports may go.
-    pub way: Way,
+    /// Which path its reports may take.
+    pub path: ReportPath,
 }
 
 impl Conn {
-    /// As many parts are under way as may be.
+    /// As many segments are in flight as may be.
     #[inline]
-    pub fn has_all_parts(&self) -> bool {
-        self.parts.len() >= usize::from(self.most_parts)
+    pub fn in_flight_is_full(&self) -> bool {
+        self.in_flight.len() >= usize::from(self.most_in_flight)
     }
 
     /// The type of service of what is sent from now on, as far as it is not ECN's (RFC 3168 §5).
@@ -406,14 +406,14 @@ impl Conn {
             terminate: None,
             terminated: None,
             first_status: None,
-            verdict: Verdict::Silent,
-            parts: VecDeque::new(),
-            most_parts: config.memory.parts,
-            bytes: None,
+            teardown_report: TeardownReport::Silent,
+            in_flight: VecDeque::new(),
+            most_in_flight: config.memory.in_flight,
+            byte_stream: None,
             handover: FlowHandover::default(),
             card: CardStamp::default(),
             timers: Timers::new(),
-            way: Way::Long,
+            path: ReportPath::Slow,
         }
     }
 

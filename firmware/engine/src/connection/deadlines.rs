@@ -55,16 +55,16 @@ impl Deadlines {
     }
 
     /// Adds to a list the slots that are due.
-    pub fn due(&self, now: u64, slots: &mut Vec<u16>) {
-        self.due_below(0, now, slots);
+    pub fn expired(&self, now: u64, slots: &mut Vec<u16>) {
+        self.expired_below(0, now, slots);
     }
 
-    fn due_below(&self, index: usize, now: u64, slots: &mut Vec<u16>) {
+    fn expired_below(&self, index: usize, now: u64, slots: &mut Vec<u16>) {
         match self.heap.get(index) {
             Some((at, slot)) if *at <= now => {
                 slots.push(*slot);
-                self.due_below(2 * index + 1, now, slots);
-                self.due_below(2 * index + 2, now, slots);
+                self.expired_below(2 * index + 1, now, slots);
+                self.expired_below(2 * index + 2, now, slots);
             }
             _ => {}
         }
@@ -138,13 +138,13 @@ mod tests {
             assert_eq!(deadlines.first(), plain.iter().flatten().min().copied());
             if step % 16 == 0 {
                 let now = u64::from(random.next() % 1000);
-                let mut due = Vec::new();
-                deadlines.due(now, &mut due);
-                due.sort_unstable();
+                let mut expired = Vec::new();
+                deadlines.expired(now, &mut expired);
+                expired.sort_unstable();
                 let expected: Vec<u16> = (0..SLOTS as u16)
                     .filter(|slot| plain[usize::from(*slot)].is_some_and(|at| at <= now))
                     .collect();
-                assert_eq!(due, expected);
+                assert_eq!(expired, expected);
             }
         }
     }

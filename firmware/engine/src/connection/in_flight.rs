@@ -1,4 +1,4 @@
-//! What was sent and is not yet acknowledged: each part is a message, or a piece of one, that one
+//! What was sent and is not yet acknowledged: each segment is a message, or a piece of one, that one
 //! job sent. A retransmission is made from it.
 
 use weft_layout::{Job, JobKind};
@@ -8,7 +8,7 @@ use weft_wire::fpdu::Markers;
 use crate::memory::job_data::{Data, JOB_INLINE};
 use crate::memory::region::RegionRef;
 
-/// FPDUs that one part holds at most.
+/// FPDUs that one segment holds at most.
 pub const MAX_FPDUS: usize = 64;
 
 /// Where a slot's inline payload begins.
@@ -41,18 +41,18 @@ impl Header {
     }
 }
 
-/// Who is to know when the part is acknowledged.
+/// Who is to know when the segment is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The send queue's work request of this number; true: its last part.
+    /// The send queue's work request of this number; true: its last segment.
     Request(u32, bool),
     /// Nobody: Read Requests (their response counts), Read Responses, RTR, Terminate.
     Silent,
 }
 
-/// A part.
+/// A segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct InFlight {
     /// First sequence number.
     pub seq: u32,
     /// The one behind the last.
@@ -129,7 +129,7 @@ pub fn fit(
     (fit.wire > 0).then_some(fit)
 }
 
-/// One FPDU of a part.
+/// One FPDU of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// First sequence number.
@@ -142,7 +142,7 @@ pub struct Slice {
     pub length: u32,
 }
 
-impl Part {
+impl InFlight {
     /// The FPDU that holds `seq`.
     pub fn fpdu_at(&self, markers: Markers, seq: u32) -> Slice {
         let mut slice = Slice {
@@ -166,7 +166,7 @@ impl Part {
         slice
     }
 
-    /// The slot of the job that sends `slice` of the part; `tcp` has the acknowledgment, window,
+    /// The slot of the job that sends `slice` of the segment; `tcp` has the acknowledgment, window,
     /// flags and timestamps.
     pub fn slot(&self, flow: u16, slice: &Slice, tcp: Job) -> [u8; Job::SIZE] {
         let last = self.last && slice.end == self.end;

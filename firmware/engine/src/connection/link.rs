@@ -10,16 +10,16 @@ use crate::card::card_times::CardTimes;
 use crate::card::flow_key::FlowKeys;
 use crate::card::port::Port;
 use crate::connection::conn::{Conn, Role};
-use crate::connection::in_flight::Part;
+use crate::connection::in_flight::InFlight;
 use crate::connection::timers::Timer;
-use crate::handover::flow::Patience;
+use crate::handover::flow::ReplayPolicy;
 use crate::interface::cm::{ConnId, Endpoint, Event};
 use crate::interface::config::EngineConfig;
 use crate::interface::random::{Random, Secrets};
 use crate::interface::stats::EngineStats;
 use crate::interface::verbs::Completion;
 use crate::memory::region::Regions;
-use crate::queues::loopback::JoinedNews;
+use crate::queues::loopback::LoopbackEvent;
 use crate::queues::qp::Qp;
 use crate::queues::srq::Srqs;
 use crate::queues::xrc::Xrcds;
@@ -65,8 +65,8 @@ pub struct Shared {
     pub events: VecDeque<Event>,
     /// Next stations that were found to be others.
     pub address_moves: u64,
-    /// What has become of queue pairs that are joined inside the host.
-    pub joined: VecDeque<JoinedNews>,
+    /// What has become of queue pairs on the loopback.
+    pub loopback_events: VecDeque<LoopbackEvent>,
     /// Completions out.
     pub completions: VecDeque<Completion>,
     /// Memory for what lies beyond gaps, and for FPDUs that are not whole.
@@ -74,9 +74,9 @@ pub struct Shared {
     /// Raw slots that are free again, when the card has done this job.
     pub slots: Vec<(u16, Option<u32>)>,
     /// When to look at JOB_DONE for them.
-    pub slots_due: Option<u64>,
-    /// Memory to keep account of what is under way.
-    pub spare_parts: Spare<Part>,
+    pub check_slots_at: Option<u64>,
+    /// Memory to keep account of what is in flight.
+    pub spare_in_flight: Spare<InFlight>,
     /// The same, of the sender.
     pub spare_runs: Spare<Run>,
     /// An FPDU as received.
@@ -97,7 +97,7 @@ pub struct Shared {
     pub cookies: Cookies,
     /// Challenge acknowledgments of half-open connections.
     pub challenges: Limit,
-    /// Events not taken beyond which no SYN is heeded.
+    /// Events not taken beyond which no SYN is taken.
     pub most_events: usize,
     /// Connections whose requests have just become whole.
     pub asking: VecDeque<ConnId>,
@@ -120,7 +120,7 @@ fn pool(config: &EngineConfig) -> Pool {
     }
 }
 
-/// Queues for what is under way. Where memory is counted, none are kept beside those in use.
+/// Queues for what is in flight. Where memory is counted, none are kept beside those in use.
 fn spare<T>(config: &EngineConfig, room: u16) -> Spare<T> {
     match config.memory.counted {
         true => Spare::new(0, room.into()),
@@ -136,7 +136,7 @@ impl Shared {
         Shared {
             stats: EngineStats::default(),
             secrets: Secrets::new(&mut random),
-            regions: Regions::new(config.num_stags, config.share, &mut random),
+            regions: Regions::new(config.num_stags, config.split, &mut random),
             cookies: Cookies::new(random.secret()),
             syn_cache: SynCache::new(config.syn_cache),
             challenges: Limit::default(),
@@ -149,18 +149,18 @@ impl Shared {
             xrcds: Xrcds::default(),
             random,
             neighbours: Neighbours::new(),
-            keys: FlowKeys::new(config.num_flows, config.share, config.hash_secret),
+            keys: FlowKeys::new(config.num_flows, config.split, config.hash_secret),
             events: VecDeque::with_capacity(match config.memory.counted {
                 true => usize::from(config.slots()) * EVENTS,
                 false => most_events.min(256),
             }),
             address_moves: 0,
-            joined: VecDeque::new(),
+            loopback_events: VecDeque::new(),
             completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
             pool: pool(&config),
             slots: Vec::new(),
-            slots_due: None,
-            spare_parts: spare(&config, config.memory.parts),
+            check_slots_at: None,
+            spare_in_flight: spare(&config, config.memory.in_flight),
             spare_runs: spare(&config, config.memory.runs),
             wire: vec![0; config.memory.longest as usize],
             ulpdu: vec![0; (config.memory.longest as usize).min(1 << 16)],
@@ -188,27 +188,29 @@ impl Shared {
         if !seq::lt(conn.sender.una, ack) {
             return 0;
         }
-        let newest = conn.parts.partition_point(|part| seq::lt(part.end, ack));
-        let part = conn.parts.get(newest);
-        part.map_or(0, |part| self.times.before(part.first_job))
+        let newest = conn
+            .in_flight
+            .partition_point(|segment| seq::lt(segment.end, ack));
+        let segment = conn.in_flight.get(newest);
+        segment.map_or(0, |segment| self.times.before(segment.first_job))
     }
 
-    /// A connection that has something under way has memory to keep account of it.
+    /// A connection that has something in flight has memory to keep account of it.
     pub fn lend(&mut self, conn: &mut Conn) {
-        self.spare_parts.lend(&mut conn.parts);
+        self.spare_in_flight.lend(&mut conn.in_flight);
         conn.sender.lend(&mut self.spare_runs);
     }
 
     /// One that has nothing needs none.
     pub fn take_back(&mut self, conn: &mut Conn) {
-        if conn.parts.is_empty() {
-            self.spare_parts.take_back(&mut conn.parts);
+        if conn.in_flight.is_empty() {
+            self.spare_in_flight.take_back(&mut conn.in_flight);
             conn.sender.give_back(&mut self.spare_runs);
         }
     }
 
-    /// A request has become whole, or one makes room for another in a line.
-    pub fn turns_are_due(&mut self) -> bool {
+    /// A request may be told: one has become whole, or one makes room for another in a line.
+    pub fn may_admit(&mut self) -> bool {
         let answered = core::mem::take(&mut self.answered);
         !self.asking.is_empty() || answered && self.in_line > 0
     }
@@ -300,11 +302,11 @@ impl<P: Port> Link<'_, P> {
         let bound = conn.handover.is_bound();
         if !bound {
             let epoch = self.shared.next_epoch(flow);
-            let patience = match self.shared.config.on_card {
-                true => Patience::ON_CARD,
-                false => Patience::USUAL,
+            let policy = match self.shared.config.on_card {
+                true => ReplayPolicy::ON_CARD,
+                false => ReplayPolicy::HOST,
             };
-            conn.handover.bind(epoch, patience);
+            conn.handover.bind(epoch, policy);
         }
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         let tx = FlowTxRow {
@@ -330,7 +332,7 @@ impl<P: Port> Link<'_, P> {
                 | bit(conn.committed && walks, FlowRxRow::VALID)
                 | bit(check_only, FlowRxRow::CHECK_ONLY)
                 | bit(conn.timestamps, FlowRxRow::TIMESTAMPS)
-                | self.shared.config.share.row_flags(),
+                | self.shared.config.split.row_flags(),
             epoch: conn.handover.epoch(),
             rq_log2: qp.rq.log2(),
             pd: qp.config.pd.number(),
@@ -361,7 +363,7 @@ impl<P: Port> Link<'_, P> {
             self.conn.handover.take_away();
             // Not valid; but its reports go on, and are this binding's.
             let rx = FlowRxRow {
-                flags: self.shared.config.share.row_flags(),
+                flags: self.shared.config.split.row_flags(),
                 epoch: self.conn.handover.epoch(),
                 ..FlowRxRow::default()
             };

@@ -6,7 +6,7 @@ use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::{Terminate, TerminateCode, MAX_TERMINATE};
 
 use crate::card::port::Port;
-use crate::connection::conn::{OutgoingTerminate, Phase, Role, TcpState, Verdict};
+use crate::connection::conn::{OutgoingTerminate, Phase, Role, TcpState, TeardownReport};
 use crate::connection::in_flight::Origin;
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
@@ -71,10 +71,15 @@ impl<P: Port> Link<'_, P> {
         if self.replay_failed(job) {
             return;
         }
-        let Some(part) = self.conn.parts.iter().find(|part| part.job == job) else {
+        let Some(segment) = self
+            .conn
+            .in_flight
+            .iter()
+            .find(|segment| segment.job == job)
+        else {
             return;
         };
-        self.unreadable(part.origin);
+        self.unreadable(segment.origin);
     }
 
     /// The memory of a message could not be read.
@@ -91,7 +96,7 @@ impl<P: Port> Link<'_, P> {
         self.reset(ConnectFailure::Closed, DisconnectReason::Terminated);
     }
 
-    /// A part of a Read Response was lost whose source is no longer registered. It cannot be sent again, so
+    /// A segment of a Read Response was lost whose source is no longer registered. It cannot be sent again, so
     /// nothing behind it can arrive, not even a Terminate.
     pub fn source_gone_for_good(&mut self) {
         self.shared.stats.reads_revoked += 1;
@@ -120,7 +125,7 @@ impl<P: Port> Link<'_, P> {
     pub fn finish(&mut self, reason: DisconnectReason) {
         if matches!(
             self.conn.phase,
-            Phase::Finishing | Phase::Ending | Phase::Finished
+            Phase::Finishing | Phase::Draining | Phase::Finished
         ) {
             return;
         }
@@ -136,7 +141,7 @@ impl<P: Port> Link<'_, P> {
     /// The start-up cannot go on: TCP is closed in order.
     pub fn give_up(&mut self, failure: ConnectFailure) {
         if self.can_fall_back(failure) {
-            self.conn.verdict = Verdict::Failed(failure);
+            self.conn.teardown_report = TeardownReport::Failed(failure);
             self.lost(failure, DisconnectReason::Peer);
             return;
         }
@@ -164,7 +169,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.timers.clear();
         self.detach();
         if self.conn.phase != Phase::Finished {
-            self.conn.phase = Phase::Ending;
+            self.conn.phase = Phase::Draining;
         }
     }
 
@@ -184,26 +189,26 @@ impl<P: Port> Link<'_, P> {
 
     /// Decides what the application will hear, unless that is decided already.
     fn conclude(&mut self, failure: ConnectFailure, reason: DisconnectReason) {
-        if !matches!(self.conn.verdict, Verdict::Silent) {
+        if !matches!(self.conn.teardown_report, TeardownReport::Silent) {
             return;
         }
-        self.conn.verdict = match self.conn.phase {
-            Phase::Finished | Phase::Finishing | Phase::Ending => return,
+        self.conn.teardown_report = match self.conn.phase {
+            Phase::Finished | Phase::Finishing | Phase::Draining => return,
             // The application has not heard of it, unless it was its stream.
-            Phase::AwaitRequest if self.conn.qp.is_none() => Verdict::Silent,
-            Phase::Handshake if !self.is_initiator() => Verdict::Silent,
-            Phase::AwaitTurn => Verdict::Silent,
+            Phase::AwaitRequest if self.conn.qp.is_none() => TeardownReport::Silent,
+            Phase::Handshake if !self.is_initiator() => TeardownReport::Silent,
+            Phase::AwaitBacklog => TeardownReport::Silent,
             // It said no.
-            Phase::AwaitAnswer if reason == DisconnectReason::Local => Verdict::Silent,
-            _ if self.conn.reported => Verdict::Disconnected(reason),
-            _ => Verdict::Failed(failure),
+            Phase::AwaitAnswer if reason == DisconnectReason::Local => TeardownReport::Silent,
+            _ if self.conn.reported => TeardownReport::Disconnected(reason),
+            _ => TeardownReport::Failed(failure),
         };
     }
 
     /// The application closes in order.
     pub fn disconnect(&mut self) {
         match self.conn.phase {
-            Phase::Established if self.conn.bytes.is_some() => self.close_bytes(),
+            Phase::Established if self.conn.byte_stream.is_some() => self.close_byte_stream(),
             Phase::Established => {
                 self.conn.phase = Phase::Closing;
                 self.arm_drain();
@@ -212,11 +217,11 @@ impl<P: Port> Link<'_, P> {
                     qp.sq.limit = Some(qp.sq.posted);
                 }
             }
-            Phase::Closing | Phase::Finishing | Phase::Ending | Phase::Finished => {}
+            Phase::Closing | Phase::Finishing | Phase::Draining | Phase::Finished => {}
             _ => {
                 // Nothing stands yet, and the application does not want to hear more.
                 self.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
-                self.conn.verdict = Verdict::Silent;
+                self.conn.teardown_report = TeardownReport::Silent;
             }
         }
     }
@@ -227,7 +232,7 @@ impl<P: Port> Link<'_, P> {
         let Some(port) = local_port else {
             self.conn.fall_back = false;
             self.lost(ConnectFailure::Closed, DisconnectReason::Peer);
-            self.settle();
+            self.housekeeping();
             return;
         };
         let old = &mut *self.conn;
@@ -252,7 +257,7 @@ impl<P: Port> Link<'_, P> {
         self.shared.free_all(self.conn);
         *self.conn = conn;
         self.start();
-        self.settle();
+        self.housekeeping();
     }
 
     /// Nor does one that has something left to do, if nothing comes of it.
@@ -271,13 +276,13 @@ impl<P: Port> Link<'_, P> {
 
     /// Looks whether the connection can take the next step towards its end. Called after
     /// everything else.
-    pub fn settle(&mut self) {
+    pub fn housekeeping(&mut self) {
         self.retire();
-        self.try_switch();
+        self.try_stream_to_mpa();
         self.refuse_impossible_read();
         if self.conn.phase == Phase::Closing && !self.conn.fin_queued {
-            let drained = match self.conn.bytes {
-                Some(_) => self.bytes_are_sent(),
+            let drained = match self.conn.byte_stream {
+                Some(_) => self.stream_is_sent(),
                 None => self.qp.as_ref().is_none_or(|qp| {
                     qp.sq.is_drained() && qp.reads.is_empty() && qp.responses.is_empty()
                 }),
@@ -289,8 +294,8 @@ impl<P: Port> Link<'_, P> {
             }
         }
         let ends = match self.conn.phase {
-            Phase::Finishing => self.conn.parts.is_empty() && self.conn.terminate.is_none(),
-            Phase::Ending => self.conn.parts.is_empty(),
+            Phase::Finishing => self.conn.in_flight.is_empty() && self.conn.terminate.is_none(),
+            Phase::Draining => self.conn.in_flight.is_empty(),
             _ => false,
         };
         if ends {
@@ -310,7 +315,7 @@ impl<P: Port> Link<'_, P> {
             // Jobs may still have to be waited for.
             self.retire();
         }
-        if self.bytes_are_over() {
+        if self.stream_is_over() {
             self.conclude(ConnectFailure::Closed, self.who_closed());
             self.end();
         }
@@ -360,15 +365,15 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.conn.qp = None;
-        let stream = self.conn.bytes.take();
+        let stream = self.conn.byte_stream.take();
         let stream = stream.map(|bytes| bytes.end(&mut self.shared.regions));
         let stream = stream.is_some();
         self.conn.phase = Phase::Finished;
         let conn = self.conn.id;
-        match (core::mem::take(&mut self.conn.verdict), name) {
-            (Verdict::Silent, _) => {}
-            (Verdict::Failed(reason), _) => self.tell(Event::ConnectError { conn, reason }),
-            (Verdict::Rejected { ird, ord }, _) => {
+        match (core::mem::take(&mut self.conn.teardown_report), name) {
+            (TeardownReport::Silent, _) => {}
+            (TeardownReport::Failed(reason), _) => self.tell(Event::ConnectError { conn, reason }),
+            (TeardownReport::Rejected { ird, ord }, _) => {
                 let private_data = PrivateData::new(&self.conn.private_data);
                 self.tell(Event::Rejected {
                     conn,
@@ -377,13 +382,13 @@ impl<P: Port> Link<'_, P> {
                     ord,
                 });
             }
-            (Verdict::Disconnected(reason), Some(qp)) if stream => {
+            (TeardownReport::Disconnected(reason), Some(qp)) if stream => {
                 self.tell(Event::StreamClosed { conn, qp, reason });
             }
-            (Verdict::Disconnected(reason), Some(qp)) => {
+            (TeardownReport::Disconnected(reason), Some(qp)) => {
                 self.tell(Event::Disconnected { conn, qp, reason });
             }
-            (Verdict::Disconnected(_), None) => {}
+            (TeardownReport::Disconnected(_), None) => {}
         }
     }
 }

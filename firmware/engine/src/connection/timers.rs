@@ -56,17 +56,17 @@ impl Timers {
     }
 
     /// When it is due; `u64::MAX`: it is not set.
-    pub fn due_at(&self, timer: Timer) -> u64 {
+    pub fn expires_at(&self, timer: Timer) -> u64 {
         self.at[timer as usize]
     }
 
     /// Takes one that is due.
-    pub fn take_due(&mut self, timer: Timer, now: u64) -> bool {
-        let due = self.at[timer as usize] <= now;
-        if due {
+    pub fn take_expired(&mut self, timer: Timer, now: u64) -> bool {
+        let expired = self.at[timer as usize] <= now;
+        if expired {
             self.set(timer, None);
         }
-        due
+        expired
     }
 
     /// None is due before. `u64::MAX`: none is set.

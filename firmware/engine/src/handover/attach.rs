@@ -28,7 +28,7 @@ impl Conn {
     pub fn stream_now(&self, more: bool) -> Stream {
         let next = self.reassembly.next();
         Stream {
-            between: self.reassembly.is_empty() && !self.handover.held.is_replaying(),
+            between: self.reassembly.is_empty() && !self.handover.out_of_order.is_replaying(),
             more,
             gap: self.reassembly.has_gap(),
             room: seq::diff(self.edge, next).max(0) as u32,
@@ -243,7 +243,7 @@ impl<P: Port> Link<'_, P> {
     fn end_of_front(&mut self) -> u32 {
         let mut front = [0; 16];
         let conn = &*self.conn;
-        let count = match conn.handover.held.pieces().next() {
+        let count = match conn.handover.out_of_order.pieces().next() {
             Some(piece) => {
                 let count = front.len().min(piece.length.into());
                 let read = self
@@ -269,7 +269,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// The sender may have waited long enough; or it has not used the window that was told.
-    pub fn window_due(&mut self) {
+    pub fn window_expired(&mut self) {
         if self.conn.holds_up() {
             let stream = self.conn.stream_now(false);
             self.conn.handover.open();

@@ -1,6 +1,6 @@
 //! Who has a flow's received stream, the card or the engine, and how it passes between them.
 //!
-//! This module alone holds the engine's half of the protocol (`docs/handover.md`), and decides without doing anything: it has
+//! This module alone has the engine's half of the protocol (`docs/handover.md`), and decides without doing anything: it has
 //! no card, no clock and no memory of octets. The modules `attach` and `replay` do what it decides. `tests/explore` runs it
 //! against a card in every order of events.
 //!
@@ -11,32 +11,32 @@
 //!      └── flow left ───┘ └── a payload segment came up raw ──────┘
 //! ```
 
-use super::out_of_order::Held;
+use super::out_of_order::OutOfOrder;
 
-/// How often something is tried before the engine goes another way.
+/// After how many attempts in vain the engine goes another way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Patience {
+pub struct ReplayPolicy {
     /// Refusals after which the window's right edge stands still, so that the sender has to pause.
-    pub refused: u8,
+    pub refusals_before_pause: u8,
     /// Replays overtaken by what came meanwhile, after which the rest is copied: then the card can have the flow.
-    pub overtaken: u8,
+    pub overtaken_before_copy: u8,
     /// Payload in order is left to replays as well. So where software is slower than the line: its attempts to attach are refused, and who
     /// copied what comes meanwhile would copy everything.
-    pub holds_in_order: bool,
+    pub replays_in_order: bool,
 }
 
-impl Patience {
+impl ReplayPolicy {
     /// A stream that is cut everywhere is overtaken for a while at each loss; to copy it would cost more.
-    pub const USUAL: Patience = Patience {
-        refused: 6,
-        overtaken: 200,
-        holds_in_order: false,
+    pub const HOST: ReplayPolicy = ReplayPolicy {
+        refusals_before_pause: 6,
+        overtaken_before_copy: 200,
+        replays_in_order: false,
     };
 
     /// An engine on the card's processor.
-    pub const ON_CARD: Patience = Patience {
-        holds_in_order: true,
-        ..Patience::USUAL
+    pub const ON_CARD: ReplayPolicy = ReplayPolicy {
+        replays_in_order: true,
+        ..ReplayPolicy::HOST
     };
 }
 
@@ -121,27 +121,27 @@ pub struct FlowHandover {
     wait: u8,
     /// Replays of a stream without a gap at whose ends more lay in slots, one after the other.
     overtaken: u8,
-    patience: Patience,
+    policy: ReplayPolicy,
     edge: Edge,
     /// An FPDU for the engine is in the segment whose report comes next.
     for_engine: bool,
     /// The card has found an error in it.
     in_error: bool,
     /// Payload that lies in raw slots.
-    pub held: Held,
+    pub out_of_order: OutOfOrder,
 }
 
 impl FlowHandover {
     // ------------------------------------------------------------------ bindings
 
     /// The flow's rows are written, and reports with this epoch are its own.
-    pub fn bind(&mut self, epoch: u8, patience: Patience) {
-        let held = core::mem::take(&mut self.held);
+    pub fn bind(&mut self, epoch: u8, policy: ReplayPolicy) {
+        let out_of_order = core::mem::take(&mut self.out_of_order);
         *self = FlowHandover {
             owner: Owner::Engine,
             epoch,
-            patience,
-            held,
+            policy,
+            out_of_order,
             ..FlowHandover::default()
         };
     }
@@ -258,9 +258,12 @@ impl FlowHandover {
 
     /// Raw segments keep coming: fewer attempts, and in the end the sender has to pause.
     pub fn raw_goes_on(&mut self) {
-        self.refused = self.refused.saturating_add(1).min(self.patience.refused);
+        self.refused = self
+            .refused
+            .saturating_add(1)
+            .min(self.policy.refusals_before_pause);
         self.wait = (1 << self.refused.min(4)) - 1;
-        if self.refused >= self.patience.refused && self.edge == Edge::Moves {
+        if self.refused >= self.policy.refusals_before_pause && self.edge == Edge::Moves {
             self.edge = Edge::Stands;
         }
     }
@@ -279,7 +282,7 @@ impl FlowHandover {
     /// How far the window opens where the sender has used it up inside an FPDU: the flow cannot be attached before the rest of that has
     /// come. A sender that goes beyond it, or does not send the little that it may, gets the whole window and another round.
     pub fn open_if_stuck(&mut self, stream: &Stream) -> Opening {
-        let inside = !stream.between && !stream.gap && !self.held.is_replaying();
+        let inside = !stream.between && !stream.gap && !self.out_of_order.is_replaying();
         if !inside || !stream.peer_may_wait() {
             return Opening::No;
         }
@@ -303,23 +306,23 @@ impl FlowHandover {
     // ------------------------------------------------------------------ replays
 
     /// A raw segment's payload may stay in its slot: beyond a gap, and behind that what follows. At the front of a stream of which nothing is
-    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU; a replay would be overtaken. Who holds in order
+    /// buffered (`empty`) it is copied, since the flow is attached behind its last FPDU; a replay would be overtaken. Who replays in order
     /// copies when replays were overtaken.
-    pub fn may_hold(&self, empty: bool, in_order: bool) -> bool {
-        let at_front = self.patience.holds_in_order && !self.is_overtaken(false);
-        !self.held.is_empty() || empty && (!in_order || at_front)
+    pub fn may_stay_in_slot(&self, empty: bool, in_order: bool) -> bool {
+        let at_front = self.policy.replays_in_order && !self.is_overtaken(false);
+        !self.out_of_order.is_empty() || empty && (!in_order || at_front)
     }
 
     /// A replay is over. Where more lies in slots and the stream has no gap, what came meanwhile has overtaken it.
     pub fn replay_ended(&mut self, gap: bool) {
-        self.overtaken = match self.held.is_empty() || gap {
+        self.overtaken = match self.out_of_order.is_empty() || gap {
             true => 0,
-            false => (self.overtaken + 1).min(self.patience.overtaken),
+            false => (self.overtaken + 1).min(self.policy.overtaken_before_copy),
         };
     }
 
     /// Replays do not get to the end of the stream: what comes is copied until the card has the flow, or there is a gap.
     pub fn is_overtaken(&self, gap: bool) -> bool {
-        self.overtaken >= self.patience.overtaken && !gap
+        self.overtaken >= self.policy.overtaken_before_copy && !gap
     }
 }

@@ -8,5 +8,5 @@ pub(crate) mod out_of_order;
 pub(crate) mod raw_slots;
 pub(crate) mod replay;
 
-pub use flow::{FlowHandover, Opening, Owner, Patience, Stream, Told};
-pub use out_of_order::{Held, Kept, Next, Piece, Replay, MAX_PIECES};
+pub use flow::{FlowHandover, Opening, Owner, ReplayPolicy, Stream, Told};
+pub use out_of_order::{Next, OutOfOrder, Piece, Replay, SlotUse, MAX_PIECES};

@@ -10,15 +10,15 @@ pub const MAX_PIECES: usize = 4;
 /// Replays in flight on a connection.
 const MAX_REPLAYS: usize = 8;
 
-/// What became of a report whose frame may stay in its slot.
+/// What became of the slot of a report whose frame may stay in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Nothing was done: it is another one, for [`Engine::on_report`](crate::Engine::on_report).
-    No,
+pub enum SlotUse {
+    /// Nothing was done: it is another report, for [`Engine::on_report`](crate::Engine::on_report).
+    Untouched,
     /// The report is handled, and nobody needs its frame.
-    Done,
+    Free,
     /// The report is handled, and the slot is lent until [`Engine::poll_slot`](crate::Engine::poll_slot) gives it back.
-    Held,
+    Lent,
 }
 
 /// A piece of the stream in a raw slot.
@@ -59,7 +59,7 @@ impl Replay {
     }
 }
 
-/// What is to be done with what is held.
+/// What is to be done with the ranges that lie in slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Nothing now: a report or another segment comes.
@@ -70,9 +70,9 @@ pub enum Next {
     Spill,
 }
 
-/// What of a connection's stream lies in slots. As long as something does, nothing of it lies in pages.
+/// The out-of-order ranges of a connection's stream, as they lie in slots. As long as something does, nothing of it lies in pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Held {
+pub struct OutOfOrder {
     /// In their order, apart from one another.
     pieces: VecDeque<Piece>,
     /// What the card has been asked to walk over, in their order.
@@ -81,7 +81,7 @@ pub struct Held {
     partial: Option<u32>,
 }
 
-impl Held {
+impl OutOfOrder {
     /// No slot at all.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
@@ -133,7 +133,7 @@ impl Held {
     pub fn take_front(&mut self) -> Option<Piece> {
         let piece = self.pieces.pop_front();
         if self.pieces.is_empty() {
-            // No memory while nothing is held.
+            // No memory while no slot is lent.
             self.pieces = VecDeque::new();
             self.partial = None;
         }

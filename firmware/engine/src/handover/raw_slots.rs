@@ -72,7 +72,7 @@ impl RawSlots {
     }
 
     /// A frame may stay in its slot: half of what one flow has credit for, so that what fills its gap finds a slot.
-    pub fn may_hold(&self) -> bool {
+    pub fn may_lend(&self) -> bool {
         self.waiting() <= 2 * self.count / QUARTERS
     }
 

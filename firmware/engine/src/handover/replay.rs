@@ -1,5 +1,5 @@
 //! Payload of a detached flow that stays in the raw slots in which the card left it. Of the stream only ranges are kept; what is in order
-//! the card walks over again (replay jobs, `docs/card.md`), a few pieces a job and several jobs under way. What cannot go this way is
+//! the card walks over again (replay jobs, `docs/card.md`), a few pieces a job and several jobs in flight. What cannot be replayed is
 //! copied into pages after all, and the engine frames it.
 
 use core::ops::Range;
@@ -12,7 +12,7 @@ use weft_wire::tcp::{flag, HEADER as TCP};
 use crate::card::port::Port;
 use crate::connection::conn::{Conn, Phase, TcpState};
 use crate::connection::link::{Link, Shared};
-use crate::handover::out_of_order::{Held, Next, Piece, Replay, MAX_PIECES};
+use crate::handover::out_of_order::{Next, OutOfOrder, Piece, Replay, MAX_PIECES};
 use crate::rdmap::fault::Fault;
 use weft_tcp::seq;
 use weft_wire::terminate::TerminateCode;
@@ -30,47 +30,47 @@ impl Conn {
 impl Shared {
     /// The slots of what was done with are free, all of them when nobody takes FPDUs any more.
     pub fn free_done(&mut self, conn: &mut Conn) {
-        if conn.handover.held.is_empty() {
+        if conn.handover.out_of_order.is_empty() {
             return;
         }
         let base = conn.reassembly.base();
         let all = !conn.phase.receives();
-        while let Some(piece) = conn.handover.held.done_before(base, all) {
+        while let Some(piece) = conn.handover.out_of_order.done_before(base, all) {
             self.give_slot(&piece, conn);
         }
     }
 
     /// The connection is gone, or begins anew.
     pub fn free_all(&mut self, conn: &mut Conn) {
-        while let Some(piece) = conn.handover.held.take_front() {
+        while let Some(piece) = conn.handover.out_of_order.take_front() {
             self.give_slot(&piece, conn);
         }
-        conn.handover.held = Held::default();
+        conn.handover.out_of_order = OutOfOrder::default();
     }
 
     /// Not before the card has read what it was asked to read.
     fn give_slot(&mut self, piece: &Piece, conn: &Conn) {
         self.slots
-            .push((piece.slot, conn.handover.held.job_of(piece)));
+            .push((piece.slot, conn.handover.out_of_order.job_of(piece)));
     }
 
     /// Slots that wait for a job are looked at again then: nothing else need come.
     pub fn watch_slots(&mut self, now: u64) {
         let waits = self.slots.iter().any(|(_, job)| job.is_some());
         match waits {
-            true if self.slots_due.is_none() => {
-                self.slots_due = Some(now.saturating_add(SLOTS_POLL));
+            true if self.check_slots_at.is_none() => {
+                self.check_slots_at = Some(now.saturating_add(SLOTS_POLL));
             }
             true => {}
-            false => self.slots_due = None,
+            false => self.check_slots_at = None,
         }
     }
 
     /// It is time to look at them.
-    pub fn slots_due<P: Port>(&mut self, now: u64, port: &mut P) {
-        if self.slots_due.is_some_and(|at| at <= now) {
+    pub fn check_slots<P: Port>(&mut self, now: u64, port: &mut P) {
+        if self.check_slots_at.is_some_and(|at| at <= now) {
             port.refresh_jobs_done();
-            self.slots_due = None;
+            self.check_slots_at = None;
             self.watch_slots(now);
         }
     }
@@ -88,7 +88,7 @@ impl Shared {
 
 impl<P: Port> Link<'_, P> {
     /// The payload of a segment that may stay in its slot, or what the card has not done of it: apart from everything that is there.
-    pub fn may_hold(&mut self, report: &SegmentReport) -> Option<Piece> {
+    pub fn may_stay_in_slot(&mut self, report: &SegmentReport) -> Option<Piece> {
         let standing = self.conn.tcp == TcpState::Open
             && matches!(self.conn.phase, Phase::Established | Phase::Closing);
         let places = self.qp.as_ref().is_some_and(|qp| qp.software.is_none());
@@ -107,12 +107,12 @@ impl<P: Port> Link<'_, P> {
             || !bare
             || report.epoch != conn.handover.epoch()
             || conn.handover.needs_frame()
-            || conn.bytes.is_some()
+            || conn.byte_stream.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
             || !conn
                 .handover
-                .may_hold(conn.reassembly.is_empty(), first == conn.reassembly.next())
+                .may_stay_in_slot(conn.reassembly.is_empty(), first == conn.reassembly.next())
             || !conn.reassembly.has_none(first, end)
         {
             return None;
@@ -138,7 +138,7 @@ impl<P: Port> Link<'_, P> {
     /// A segment's payload stays in its slot.
     pub fn keep(&mut self, piece: Piece) {
         if self.conn.reassembly.note(piece.seq, piece.end()) {
-            self.conn.handover.held.put(piece);
+            self.conn.handover.out_of_order.put(piece);
             self.shared.stats.segments_held += 1;
         }
     }
@@ -147,12 +147,12 @@ impl<P: Port> Link<'_, P> {
     pub fn replay(&mut self) -> bool {
         if self.is_element_foreign() || self.conn.is_overtaken() {
             // The card is asked no more; the rest is copied when it is through.
-            if self.conn.handover.held.is_replaying() {
+            if self.conn.handover.out_of_order.is_replaying() {
                 return true;
             }
             self.spill();
         }
-        while !self.conn.handover.held.is_empty() {
+        while !self.conn.handover.out_of_order.is_empty() {
             let posted = match self.next_replay() {
                 Next::Wait => return true,
                 Next::Post(pieces, start, end) => self.post_replay(pieces, start, end),
@@ -160,13 +160,13 @@ impl<P: Port> Link<'_, P> {
             };
             if !posted {
                 // Not before the card is through with what it was asked.
-                if self.conn.handover.held.is_replaying() {
+                if self.conn.handover.out_of_order.is_replaying() {
                     return true;
                 }
                 self.spill();
             }
         }
-        self.conn.handover.held.is_replaying()
+        self.conn.handover.out_of_order.is_replaying()
     }
 
     /// What comes next of what is in order.
@@ -174,7 +174,7 @@ impl<P: Port> Link<'_, P> {
         let stream = &self.conn.reassembly;
         let in_order = (stream.base(), stream.next());
         let most = self.shared.config.replay.into();
-        self.conn.handover.held.next(in_order, most)
+        self.conn.handover.out_of_order.next(in_order, most)
     }
 
     /// Asks the card to walk over these pieces, from the first octet to the second, behind what it was asked before.
@@ -185,14 +185,17 @@ impl<P: Port> Link<'_, P> {
         let conn = &*self.conn;
         let count = pieces.len();
         let mut sges = [(0, 0); MAX_PIECES];
-        for (sge, piece) in sges.iter_mut().zip(conn.handover.held.range(pieces)) {
+        for (sge, piece) in sges
+            .iter_mut()
+            .zip(conn.handover.out_of_order.range(pieces))
+        {
             let Some(slot) = self.port.slot_at(piece.slot) else {
                 return false;
             };
             *sge = (slot + u64::from(piece.at), u32::from(piece.length));
         }
         let length = end.wrapping_sub(start);
-        let follows = conn.handover.held.is_replaying();
+        let follows = conn.handover.out_of_order.is_replaying();
         let job = ReplayJob {
             kind: JobKind::Replay.raw(),
             flow: qp.id.flow(),
@@ -217,7 +220,7 @@ impl<P: Port> Link<'_, P> {
         };
         self.shared.stats.jobs += 1;
         self.shared.stats.replays += 1;
-        self.conn.handover.held.asked(Replay {
+        self.conn.handover.out_of_order.asked(Replay {
             seq: start,
             length,
             job: number,
@@ -225,17 +228,17 @@ impl<P: Port> Link<'_, P> {
         true
     }
 
-    /// All that is held is copied into pages, and the slots are free. What of it is whole is taken on the way, so that it needs no more memory than one
+    /// All that lies in slots is copied into pages, and the slots are free. What of it is whole is taken on the way, so that it needs no more memory than one
     /// FPDU and one piece; what lies beyond a gap and finds none comes again.
     pub fn spill(&mut self) {
-        if self.conn.handover.held.is_empty() {
+        if self.conn.handover.out_of_order.is_empty() {
             return;
         }
         let mut good = true;
-        while let Some(piece) = self.conn.handover.held.take_front() {
+        while let Some(piece) = self.conn.handover.out_of_order.take_front() {
             good &= self.spill_piece(&piece);
             self.shared.give_slot(&piece, self.conn);
-            if self.conn.handover.held.is_replaying() {
+            if self.conn.handover.out_of_order.is_replaying() {
                 // The card may have placed what is whole of it: its report says so.
                 continue;
             }
@@ -279,7 +282,7 @@ impl<P: Port> Link<'_, P> {
     /// The card has walked over what it was asked to.
     pub fn replay_report(&mut self, report: &ReplayReport) {
         let for_engine = self.conn.handover.take_for_engine();
-        let Some(replay) = self.conn.handover.held.answered(report.seq) else {
+        let Some(replay) = self.conn.handover.out_of_order.answered(report.seq) else {
             return;
         };
         let done = u32::from(report.done_len).min(replay.length);
@@ -297,7 +300,9 @@ impl<P: Port> Link<'_, P> {
         self.shared.stats.bytes_replayed += u64::from(done);
         match report.outcome() {
             Ok(ReplayOutcome::Whole) => {}
-            Ok(ReplayOutcome::Partial) => self.conn.handover.held.ended_inside(replay.end()),
+            Ok(ReplayOutcome::Partial) => {
+                self.conn.handover.out_of_order.ended_inside(replay.end())
+            }
             // One before it was not whole: it is asked again from there.
             Ok(ReplayOutcome::Refused) if !stands => {}
             Ok(ReplayOutcome::Error | ReplayOutcome::Refused) | Err(_) => self.replay_ended_badly(),
@@ -310,7 +315,7 @@ impl<P: Port> Link<'_, P> {
 
     /// The job failed: its report says so, and there is no other.
     pub fn replay_failed(&mut self, job: u32) -> bool {
-        if !self.conn.handover.held.failed(job) {
+        if !self.conn.handover.out_of_order.failed(job) {
             return false;
         }
         self.replay_ended_badly();
@@ -329,11 +334,11 @@ impl<P: Port> Link<'_, P> {
         let mut wire = core::mem::take(&mut self.shared.wire);
         let mut good = length <= wire.len();
         let octets = wire.get_mut(..length).unwrap_or_default();
-        if self.conn.handover.held.is_empty() {
+        if self.conn.handover.out_of_order.is_empty() {
             self.conn.reassembly.copy_front(octets);
         } else {
             let mut rest = &mut octets[..];
-            for piece in self.conn.handover.held.pieces() {
+            for piece in self.conn.handover.out_of_order.pieces() {
                 let count = rest.len().min(piece.length.into());
                 let (now, later) = core::mem::take(&mut rest).split_at_mut(count);
                 let copied = self.port.copy_slot(piece.slot, piece.at.into(), now);

@@ -15,7 +15,7 @@ pub const MAX_PRIVATE_DATA: usize = 512;
 /// Largest IRD or ORD that can be said (RFC 6581 §9.1: 0x3fff stands for "not negotiated").
 pub const MAX_READS: u16 = 0x3ffe;
 
-/// Private data of a rejection by this side itself: the listener's line is full, or the turn of the request did not come.
+/// Private data of a rejection by this side itself: the listener's line is full, or the backlog had no room in time.
 pub const BUSY: &[u8] = b"weft: busy";
 
 /// A connection. Never reused for another one.
@@ -94,7 +94,7 @@ pub struct ConnectParams<'a> {
     pub private_data: &'a [u8],
     /// Reads of the peer that this side takes at a time.
     pub ird: u16,
-    /// Reads of this side under way at a time.
+    /// Reads of this side in flight at a time.
     pub ord: u16,
     /// Either side may send first: an RTR follows the start-up (RFC 6581 §9). Off: this side has
     /// to send first (RFC 5044).
@@ -145,7 +145,7 @@ pub struct AcceptParams<'a> {
     /// Reads of the peer that this side takes at a time; at least 1 is kept when an RTR by Read
     /// may come.
     pub ird: u16,
-    /// Reads of this side under way at a time.
+    /// Reads of this side in flight at a time.
     pub ord: u16,
     /// RTR kinds this side is content with; the Read is preferred, then the Write.
     pub rtr: RtrKinds,
@@ -184,7 +184,7 @@ pub struct Agreed {
     pub markers_received: bool,
     /// Reads of the peer that this side takes at a time.
     pub ird: u16,
-    /// Reads of this side under way at a time.
+    /// Reads of this side in flight at a time.
     pub ord: u16,
     /// Peer-to-peer is on, with these RTR kinds (for the initiator: the one it sent).
     pub rtr: Option<RtrKinds>,

@@ -4,7 +4,7 @@ use weft_tcp::control::Congestion;
 
 use crate::interface::cm::MAX_READS;
 use crate::interface::random::{HashSecret, Seed};
-use crate::interface::resource_split::Share;
+use crate::interface::resource_split::ResourceSplit;
 use crate::interface::rung::Rung;
 
 /// When a connection has explicit congestion notification (RFC 3168).
@@ -26,9 +26,9 @@ pub struct Memory {
     pub reserve: u32,
     /// The longest FPDU that can be received by hand, markers included.
     pub longest: u32,
-    /// Jobs' worth of data under way.
-    pub parts: u16,
-    /// Pieces of what is under way that are told apart.
+    /// Segments in flight, of a job each.
+    pub in_flight: u16,
+    /// Pieces of what is in flight that are told apart.
     pub runs: u16,
     /// Pieces beyond gaps of what is received.
     pub gaps: u16,
@@ -50,7 +50,7 @@ impl Default for Memory {
             // 65535 octets of ULPDU, with markers.
             reserve: 68_000,
             longest: 67_000,
-            parts: 256,
+            in_flight: 256,
             runs: weft_tcp::scoreboard::CAPACITY,
             gaps: 128,
             reads: MAX_READS,
@@ -80,7 +80,7 @@ pub struct EngineConfig {
     /// NUM_STAGS of the card: limit of regions, plus one.
     pub num_stags: u32,
     /// What of the card is this engine's.
-    pub share: Share,
+    pub split: ResourceSplit,
     /// Connections that may exist at a time, those without a queue pair and in TIME_WAIT included; `None`: as many as the card has
     /// flows, and half as many more, at least 64.
     pub max_connections: Option<u16>,
@@ -115,15 +115,15 @@ pub struct EngineConfig {
     pub rung: Rung,
     /// This engine runs on the card's processor: its queue pairs are of the rung `firmware`, and of no other.
     pub on_card: bool,
-    /// Send buffer of a queue pair for which software makes the FPDUs, rounded up to a power of two: no more than that is under way.
+    /// Send buffer of a queue pair for which software makes the FPDUs, rounded up to a power of two: no more than that is in flight.
     pub send_buffer: u32,
     /// Let the card frame and place. Off: the engine does it all by hand, which is slow, and good for comparing the two.
     pub attach: bool,
     /// Payload bytes of a replay job at most, as the card says (JOB_REPLAY). 0: what comes while a flow is detached is copied.
     pub replay: u16,
-    /// Handle the usual segment of a connection that stands the short way. Off: step by step as any other, with the same
+    /// The fast path: reports of a connection that stands, where they fit it, are handled at once. Off: step by step as any other, with the same
     /// frames; good for comparing the two.
-    pub short_way: bool,
+    pub fast_path: bool,
     /// Half-open connections that are remembered; what comes beyond them gets a SYN cookie (RFC 4987).
     pub syn_cache: u16,
     /// RSTs for segments of no connection that are sent in a second.
@@ -141,7 +141,7 @@ pub struct EngineConfig {
     /// The least that the variance counts for in the retransmission timer: it is SRTT plus this at least (G of RFC 6298 §2.3).
     /// RFC 6298 §2.4 wants 1 s in all; as Linux, 200 ms is the default.
     pub rto_min: u64,
-    /// The same with two full segments or more under way, when the peer may not keep its acknowledgment back (RFC 5681 §4.2); for the
+    /// The same with two full segments or more in flight, when the peer may not keep its acknowledgment back (RFC 5681 §4.2); for the
     /// first three expiries in a row. What it takes for lost too early is found out and taken back (RFC 5682, RFC 3708).
     pub rto_min_in_flight: u64,
     /// Upper bound of the retransmission timer.
@@ -215,7 +215,7 @@ impl Default for EngineConfig {
             mtu: 1500,
             num_flows: 16,
             num_stags: 256,
-            share: Share::Whole,
+            split: ResourceSplit::Whole,
             max_connections: None,
             max_work: None,
             seed: Seed::from(1),
@@ -234,7 +234,7 @@ impl Default for EngineConfig {
             send_buffer: 1 << 18,
             attach: true,
             replay: 0,
-            short_way: true,
+            fast_path: true,
             challenge_acks: 10,
             syn_cache: 256,
             resets: 200,

@@ -9,7 +9,7 @@ use weft_layout::FlowRxRow;
 
 /// What an engine has of its card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Share {
+pub enum ResourceSplit {
     /// All of it.
     #[default]
     Whole,
@@ -25,23 +25,23 @@ const SECOND_FLOWS: u16 = 32;
 const FIRST_PORT: u16 = 49152;
 const SECOND_PORTS: u16 = 57344;
 
-impl Share {
+impl ResourceSplit {
     /// Its flows, of so many.
     pub fn flows(self, flows: u16) -> Range<u16> {
         let second = SECOND_FLOWS.min(flows / 2);
         match self {
-            Share::Whole => 0..flows,
-            Share::First => 0..flows - second,
-            Share::Second => flows - second..flows,
+            ResourceSplit::Whole => 0..flows,
+            ResourceSplit::First => 0..flows - second,
+            ResourceSplit::Second => flows - second..flows,
         }
     }
 
     /// The rows of a bucket of FLOW_KEY that it may use.
     pub(crate) fn ways(self) -> Range<usize> {
         match self {
-            Share::Whole => 0..2,
-            Share::First => 0..1,
-            Share::Second => 1..2,
+            ResourceSplit::Whole => 0..2,
+            ResourceSplit::First => 0..1,
+            ResourceSplit::Second => 1..2,
         }
     }
 
@@ -49,9 +49,9 @@ impl Share {
     pub fn stags(self, stags: u32) -> Range<u32> {
         let second = stags - stags / 4;
         match self {
-            Share::Whole => 1..stags,
-            Share::First => 1..second,
-            Share::Second => second..stags,
+            ResourceSplit::Whole => 1..stags,
+            ResourceSplit::First => 1..second,
+            ResourceSplit::Second => second..stags,
         }
     }
 
@@ -59,7 +59,7 @@ impl Share {
     pub(crate) fn domains(self) -> u32 {
         match self {
             // More than anybody has.
-            Share::Second => 1 << 31,
+            ResourceSplit::Second => 1 << 31,
             _ => 0,
         }
     }
@@ -67,16 +67,16 @@ impl Share {
     /// TCP ports that it takes where nobody asked for one.
     pub fn ports(self) -> RangeInclusive<u16> {
         match self {
-            Share::Whole => FIRST_PORT..=u16::MAX,
-            Share::First => FIRST_PORT..=SECOND_PORTS - 1,
-            Share::Second => SECOND_PORTS..=u16::MAX,
+            ResourceSplit::Whole => FIRST_PORT..=u16::MAX,
+            ResourceSplit::First => FIRST_PORT..=SECOND_PORTS - 1,
+            ResourceSplit::Second => SECOND_PORTS..=u16::MAX,
         }
     }
 
     /// What its rows of FLOW_RX have beside the usual flags.
     pub(crate) fn row_flags(self) -> u8 {
         match self {
-            Share::Second => FlowRxRow::PORT,
+            ResourceSplit::Second => FlowRxRow::PORT,
             _ => 0,
         }
     }
@@ -90,21 +90,30 @@ mod tests {
     fn nothing_is_both_s_and_nothing_is_nobody_s() {
         for log2 in [1, 4, 6, 8, 12] {
             let flows = 1_u16 << log2;
-            let (first, second) = (Share::First.flows(flows), Share::Second.flows(flows));
+            let (first, second) = (
+                ResourceSplit::First.flows(flows),
+                ResourceSplit::Second.flows(flows),
+            );
             assert_eq!(
                 (first.start, first.end, second.end),
                 (0, second.start, flows)
             );
             assert!(!second.is_empty() && second.len() <= 32);
             let stags = 4 * u32::from(flows);
-            let (first, second) = (Share::First.stags(stags), Share::Second.stags(stags));
+            let (first, second) = (
+                ResourceSplit::First.stags(stags),
+                ResourceSplit::Second.stags(stags),
+            );
             assert_eq!(
                 (first.start, first.end, second.end),
                 (1, second.start, stags)
             );
         }
-        assert_eq!(Share::First.ways().end, Share::Second.ways().start);
-        let (first, second) = (Share::First.ports(), Share::Second.ports());
+        assert_eq!(
+            ResourceSplit::First.ways().end,
+            ResourceSplit::Second.ways().start
+        );
+        let (first, second) = (ResourceSplit::First.ports(), ResourceSplit::Second.ports());
         assert_eq!(first.end() + 1, *second.start());
     }
 }

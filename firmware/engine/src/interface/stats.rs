@@ -18,7 +18,7 @@ pub struct EngineStats {
     pub segments_raw: u64,
     /// Segments dropped, wholly or in part, because the memory for what lies beyond gaps was used up.
     pub segments_without_memory: u64,
-    /// Streams ended because there is no memory for an FPDU of theirs, or for what was held of them.
+    /// Streams ended because there is no memory for an FPDU of theirs, or for what lay in slots of them.
     pub streams_without_memory: u64,
     /// Segments whose payload stayed in its raw slot.
     pub segments_held: u64,
@@ -124,7 +124,7 @@ pub struct EngineStats {
     pub syns_dropped: u64,
     /// Connections that came in, said nothing that is whole, and gave way to others.
     pub strangers_gave_way: u64,
-    /// Requests rejected here: the line was full, or their turn did not come.
+    /// Requests rejected here: the line was full, or the backlog had no room in time.
     pub requests_rejected: u64,
     /// Connections refused because there was no place for one.
     pub connections_refused: u64,

@@ -53,7 +53,7 @@ impl Access {
     /// The peer may write it.
     pub const REMOTE_WRITE: Access = Access(StagRow::REMOTE_WRITE);
     /// A Read of this side may fill it. Without `LOCAL_WRITE` and `REMOTE_WRITE`, the card lets the peer at no more of it than
-    /// the Reads under way ask for.
+    /// the Reads in flight ask for.
     pub const READ_SINK: Access = Access(StagRow::READ_SINK);
     /// The peer may invalidate it by a Send with Invalidate.
     pub const REMOTE_INVALIDATE: Access = Access(16);

@@ -11,7 +11,7 @@ use weft_wire::mpa::{MAX_FRAME, MAX_PRIVATE_DATA};
 
 use crate::card::flow_key::FlowKeys;
 use crate::connection::conn::Conn;
-use crate::connection::in_flight::Part;
+use crate::connection::in_flight::InFlight;
 use crate::connection::link::EVENTS;
 use crate::interface::cm::Event;
 use crate::interface::config::Memory;
@@ -48,7 +48,7 @@ const QUEUES: usize = MEMORY.sends_or(WORK) as usize * size_of::<SendEntry>()
     + WORK as usize * size_of::<Completion>()
     + EACH * (size_of::<Qp>() + Srqs::BYTES);
 
-/// Reads and answers under way, and one of each for an RTR.
+/// Reads and answers in flight, and one of each for an RTR.
 const READS: usize =
     CONNS * (MEMORY.reads as usize + 1) * (size_of::<PendingRead>() + size_of::<PendingResponse>());
 
@@ -56,9 +56,9 @@ const READS: usize =
 const STATES: usize = CONNS * (size_of::<Option<Box<Conn>>>() + size_of::<Conn>() + 64)
     + HALF_OPEN as usize * size_of::<HalfOpen>();
 
-/// What is under way of each connection, what came beyond gaps, and the tables of its pages.
-const UNDER_WAY: usize = CONNS
-    * (MEMORY.parts as usize * size_of::<Part>()
+/// What is in flight of each connection, what came beyond gaps, and the tables of its pages.
+const IN_FLIGHT: usize = CONNS
+    * (MEMORY.in_flight as usize * size_of::<InFlight>()
         + MEMORY.runs as usize * size_of::<Run>()
         + MEMORY.gaps as usize * 8
         + TABLE * size_of::<Option<Page>>());
@@ -80,7 +80,7 @@ const SMALL: usize = 10 << 10;
 
 /// All of the engine's. The firmware's own is beside it.
 pub const NEEDED: usize =
-    TABLES + SCRATCH + QUEUES + READS + STATES + UNDER_WAY + PAGES + TOLD + SMALL;
+    TABLES + SCRATCH + QUEUES + READS + STATES + IN_FLIGHT + PAGES + TOLD + SMALL;
 
 impl Memory {
     const fn words_or(&self, none: u32) -> u32 {

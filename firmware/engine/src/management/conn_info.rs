@@ -27,7 +27,7 @@ pub struct ConnInfo {
     pub round_trip: Option<u64>,
     /// Retransmission timeout.
     pub timeout: u64,
-    /// Who decides how much is under way.
+    /// Who decides how much is in flight.
     pub congestion: Congestion,
     /// How much that is at most.
     pub congestion_window: u32,

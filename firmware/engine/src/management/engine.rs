@@ -27,10 +27,10 @@ use weft_layout::{
 pub use self::byte_streams::StreamState;
 use self::table::Connections;
 use crate::card::port::Port;
-use crate::connection::conn::{Conn, Phase, TcpState, Way};
+use crate::connection::conn::{Conn, Phase, ReportPath, TcpState};
 use crate::connection::deadlines::Deadlines;
 use crate::connection::link::{Link, Shared};
-use crate::handover::out_of_order::Kept;
+use crate::handover::out_of_order::SlotUse;
 use crate::interface::cm::Event;
 use crate::interface::config::EngineConfig;
 use crate::interface::error::Error;
@@ -52,7 +52,7 @@ pub struct Engine {
     /// When the connections' timers are due.
     deadlines: Deadlines,
     /// Those that are, at a time.
-    due: Vec<u16>,
+    expired: Vec<u16>,
     qps: Vec<Option<Box<Qp>>>,
     /// Flows without queue pair: the one unused for longest is taken next.
     free_flows: VecDeque<u16>,
@@ -72,9 +72,9 @@ impl Engine {
         Engine {
             conns: Connections::new(slots),
             deadlines: Deadlines::new(usize::from(slots)),
-            due: Vec::with_capacity(usize::from(slots)),
+            expired: Vec::with_capacity(usize::from(slots)),
             qps: (0..flows).map(|_| None).collect(),
-            free_flows: config.share.flows(flows).collect(),
+            free_flows: config.split.flows(flows).collect(),
             generations: (0..flows).map(|_| 0).collect(),
             listeners: Vec::new(),
             connections_made: 0,
@@ -107,14 +107,14 @@ impl Engine {
         self.shared.stats.steps += 1;
         match report[0] {
             report_kind::SEGMENT => {
-                let usual = SegmentReport::from_bytes(report);
-                if !self.usual(now, usual.flow, port, |link| link.usual_segment(&usual)) {
+                let segment = SegmentReport::from_bytes(report);
+                if !self.fast_path(now, segment.flow, port, |link| link.fast_segment(&segment)) {
                     self.segment(now, report, raw, port);
                 }
             }
             report_kind::PLACED => {
-                let usual = PlacedReport::from_bytes(report);
-                if !self.usual(now, usual.flow, port, |link| link.usual_placed(&usual)) {
+                let placed = PlacedReport::from_bytes(report);
+                if !self.fast_path(now, placed.flow, port, |link| link.fast_placed(&placed)) {
                     self.placed(now, report, port);
                 }
             }
@@ -174,33 +174,40 @@ impl Engine {
 
     /// Handles a segment's report whose raw frame can stay in its slot, where [`Port::copy_slot`] finds it. In the card's order with the
     /// reports of [`Engine::on_report`].
-    pub fn hold<P: Port>(&mut self, now: u64, report: &[u8; 64], port: &mut P) -> Kept {
+    pub fn on_report_in_slot<P: Port>(
+        &mut self,
+        now: u64,
+        report: &[u8; 64],
+        port: &mut P,
+    ) -> SlotUse {
         if report[0] != report_kind::SEGMENT {
-            return Kept::No;
+            return SlotUse::Untouched;
         }
         let report = SegmentReport::from_bytes(report);
         let Some(slot) = self.slot_of_flow(report.flow) else {
-            return Kept::No;
+            return SlotUse::Untouched;
         };
         let mut piece = None;
-        self.with(now, slot, port, |link| piece = link.may_hold(&report));
+        self.with(now, slot, port, |link| {
+            piece = link.may_stay_in_slot(&report)
+        });
         let (Some(piece), Some(mut seen)) = (piece, Seen::of_report(&report, None)) else {
-            return Kept::No;
+            return SlotUse::Untouched;
         };
         self.shared.stats.steps += 1;
-        seen.held = Some(piece);
-        let mut kept = Kept::Done;
+        seen.slot_piece = Some(piece);
+        let mut slot_use = SlotUse::Free;
         self.run(now, slot, port, |link| {
             link.segment_report(&report, &[]);
             link.segment(&seen);
             link.offer();
             if link.shared.slots.iter().any(|free| free.0 == piece.slot)
-                || link.conn.handover.held.has(piece.slot)
+                || link.conn.handover.out_of_order.has(piece.slot)
             {
-                kept = Kept::Held;
+                slot_use = SlotUse::Lent;
             }
         });
-        kept
+        slot_use
     }
 
     /// A raw slot that was lent and is free again.
@@ -211,7 +218,10 @@ impl Engine {
     /// The raw ring runs out of slots: what lies in this one, and all that the same connection has, is copied. It is free when
     /// [`Engine::poll_slot`] says so, which is at once unless the card is reading it.
     pub fn want_slot<P: Port>(&mut self, now: u64, slot: u16, port: &mut P) {
-        let found = self.conns.iter().find(|conn| conn.handover.held.has(slot));
+        let found = self
+            .conns
+            .iter()
+            .find(|conn| conn.handover.out_of_order.has(slot));
         if let Some(conn) = found.map(|conn| conn.id.slot) {
             self.run(now, conn, port, |link| {
                 link.spill();
@@ -221,9 +231,9 @@ impl Engine {
         }
     }
 
-    /// Tries the short way of a report; false: nothing was done.
+    /// Tries the fast path for a report; false: nothing was done.
     #[inline]
-    fn usual<P: Port>(
+    fn fast_path<P: Port>(
         &mut self,
         now: u64,
         flow: u16,
@@ -239,8 +249,8 @@ impl Engine {
         let Some(conn) = qp.conn.and_then(|slot| self.conns.get_mut(slot)) else {
             return false;
         };
-        debug_assert_eq!(conn.way, conn.find_way(Some(qp), &self.shared.config));
-        if conn.way == Way::Long {
+        debug_assert_eq!(conn.path, conn.find_path(Some(qp), &self.shared.config));
+        if conn.path == ReportPath::Slow {
             return false;
         }
         let look_at = conn.timers.look_at();
@@ -251,9 +261,9 @@ impl Engine {
             shared: &mut self.shared,
             port,
         };
-        let usual = work(&mut link);
+        let done = work(&mut link);
         let Link { conn, qp, .. } = link;
-        debug_assert!(!usual || liveness::asleep(conn, qp.as_deref()).is_none());
+        debug_assert!(!done || liveness::stuck(conn, qp.as_deref()).is_none());
         if conn.timers.look_at() < look_at {
             self.deadlines
                 .set(conn.id.slot, Some(conn.timers.look_at()));
@@ -262,7 +272,7 @@ impl Engine {
             let slot = conn.id.slot;
             self.run(now, slot, port, |_| ());
         }
-        usual
+        done
     }
 
     /// A segment and its one FPDU, as if each had its report.
@@ -274,12 +284,12 @@ impl Engine {
         };
         self.fpdu(now, slot, &report.fpdu(), port);
         let segment = report.segment();
-        if !self.usual(now, report.flow, port, |link| link.usual_segment(&segment)) {
+        if !self.fast_path(now, report.flow, port, |link| link.fast_segment(&segment)) {
             self.segment_of(now, &segment, None, port);
         }
     }
 
-    /// A segment of a flow. What of its report the usual way does not need is taken out of it here.
+    /// A segment of a flow. What of its report the fast path does not need is taken out of it here.
     #[inline(never)]
     fn segment<P: Port>(&mut self, now: u64, report: &[u8; 64], raw: Option<&[u8]>, port: &mut P) {
         self.segment_of(now, &SegmentReport::from_bytes(report), raw, port);
@@ -332,18 +342,18 @@ impl Engine {
     pub fn on_timer<P: Port>(&mut self, now: u64, port: &mut P) {
         self.shared.stats.steps += 1;
         self.half_open_timers(now, port);
-        self.shared.slots_due(now, port);
-        self.neighbours_due(now, port);
-        let mut due = core::mem::take(&mut self.due);
-        self.deadlines.due(now, &mut due);
-        due.sort_unstable();
-        for slot in due.drain(..) {
+        self.shared.check_slots(now, port);
+        self.neighbours_expired(now, port);
+        let mut expired = core::mem::take(&mut self.expired);
+        self.deadlines.expired(now, &mut expired);
+        expired.sort_unstable();
+        for slot in expired.drain(..) {
             if self.look(slot).is_some_and(|at| at <= now) {
-                self.run(now, slot, port, |link| link.timers_due());
+                self.run(now, slot, port, |link| link.timers_expired());
                 self.look(slot);
             }
         }
-        self.due = due;
+        self.expired = expired;
     }
 
     /// When to call [`Engine::on_timer`] next; `None`: not before the next report or call. May lie in
@@ -358,7 +368,7 @@ impl Engine {
         if let Some(at) = self.shared.neighbours.next_deadline() {
             first = Some(first.map_or(at, |first| first.min(at)));
         }
-        if let Some(at) = self.shared.slots_due {
+        if let Some(at) = self.shared.check_slots_at {
             first = Some(first.map_or(at, |first| first.min(at)));
         }
         first
@@ -447,7 +457,7 @@ impl Engine {
     pub(crate) fn forget(&mut self, slot: u16) {
         if let Some(mut conn) = self.conns.remove(slot) {
             self.shared.take_back(&mut conn);
-            if let Some(bytes) = &conn.bytes {
+            if let Some(bytes) = &conn.byte_stream {
                 bytes.end(&mut self.shared.regions);
             }
             conn.reassembly.release(&mut self.shared.pool);
@@ -496,13 +506,13 @@ impl Engine {
         } = link;
         shared.free_done(conn);
         shared.watch_slots(now);
-        conn.way = conn.find_way(qp.as_deref(), &shared.config);
+        conn.path = conn.find_path(qp.as_deref(), &shared.config);
         if conn.timers.look_at() < look_at {
             self.deadlines.set(slot, Some(conn.timers.look_at()));
         }
     }
 
-    /// Lets a connection work, sends what follows from it, and looks whether it is over; then those whose turn has come by it.
+    /// Lets a connection work, sends what follows from it, and looks whether it is over; then admits the requests that it has made room for.
     pub(crate) fn run<P: Port>(
         &mut self,
         now: u64,
@@ -511,8 +521,8 @@ impl Engine {
         work: impl FnOnce(&mut Link<'_, P>),
     ) {
         self.run_one(now, slot, port, work);
-        if self.shared.turns_are_due() {
-            self.turns(now, port);
+        if self.shared.may_admit() {
+            self.admit_requests(now, port);
         }
     }
 
@@ -539,9 +549,9 @@ impl Engine {
             while link.retire() {
                 link.transmit();
             }
-            link.settle();
+            link.housekeeping();
             link.shared.take_back(link.conn);
-            debug_assert_eq!(liveness::asleep(link.conn, link.qp.as_deref()), None);
+            debug_assert_eq!(liveness::stuck(link.conn, link.qp.as_deref()), None);
         });
         if let Some(remote) = again {
             let local = self.free_port(remote);

@@ -10,7 +10,7 @@ use weft_layout::{EcnUse, ProcEngine};
 use crate::interface::config::Ecn;
 use crate::interface::config::{EngineConfig, Memory};
 use crate::interface::random::Seed;
-use crate::interface::resource_split::Share;
+use crate::interface::resource_split::ResourceSplit;
 use crate::interface::rung::Rung;
 use crate::management::commands::{congestion, congestion_number, same};
 
@@ -33,7 +33,7 @@ pub const MEMORY: Memory = Memory {
     // An FPDU of an Ethernet frame.
     reserve: 1536,
     longest: 6 << 10,
-    parts: 6,
+    in_flight: 6,
     runs: 32,
     gaps: 16,
     reads: 16,
@@ -93,7 +93,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
         (config.pacing, ProcEngine::PACING),
         (config.timestamps, ProcEngine::TIMESTAMPS),
         (config.prompt_ack, ProcEngine::PROMPT_ACK),
-        (config.short_way, ProcEngine::SHORT_WAY),
+        (config.fast_path, ProcEngine::SHORT_WAY),
         (config.attach, ProcEngine::ATTACH),
     ];
     let ways = ways.iter().filter(|(on, _)| *on).map(|(_, way)| way).sum();
@@ -137,7 +137,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
     let told = EngineConfig {
         on_card: config.on_card,
         hash_secret: config.hash_secret,
-        share: config.share,
+        split: config.split,
         max_connections: usual.max_connections,
         max_work: usual.max_work,
         receive_window: usual.receive_window,
@@ -167,10 +167,10 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         netmask: record.netmask,
         gateway: (record.gateway != [0; 4]).then_some(record.gateway),
         mtu: record.mtu,
-        share: if record.frames == 0 {
-            Share::Whole
+        split: if record.frames == 0 {
+            ResourceSplit::Whole
         } else {
-            Share::Second
+            ResourceSplit::Second
         },
         max_connections: Some(CONNECTIONS),
         max_work: Some(WORK),
@@ -188,7 +188,7 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         on_card: true,
         attach: is_set(record.ways, ProcEngine::ATTACH),
         replay: record.replay,
-        short_way: is_set(record.ways, ProcEngine::SHORT_WAY),
+        fast_path: is_set(record.ways, ProcEngine::SHORT_WAY),
         syn_cache: HALF_OPEN,
         resets: record.resets,
         challenge_acks: record.challenge_acks,

@@ -2,7 +2,7 @@
 
 use crate::card::card_times::Arrived;
 use crate::card::port::Port;
-use crate::handover::out_of_order::Kept;
+use crate::handover::out_of_order::SlotUse;
 use crate::handover::raw_slots::RawSlots;
 use crate::management::engine::Engine;
 
@@ -55,15 +55,15 @@ impl Engine {
         let Some(raw) = raw else {
             return Ok(self.on_report(now, report, None, ring));
         };
-        let kept = if self.config().replay > 0 && ring.slots().may_hold() {
-            self.hold(now, report, ring)
+        let slot_use = if self.config().replay > 0 && ring.slots().may_lend() {
+            self.on_report_in_slot(now, report, ring)
         } else {
-            Kept::No
+            SlotUse::Untouched
         };
-        match kept {
-            Kept::Held => Ok(false),
-            Kept::Done => ring.free_slot(raw.0).map(|()| false),
-            Kept::No => {
+        match slot_use {
+            SlotUse::Lent => Ok(false),
+            SlotUse::Free => ring.free_slot(raw.0).map(|()| false),
+            SlotUse::Untouched => {
                 let frame = ring.copy_frame(raw, frame)?;
                 Ok(self.on_report(now, report, Some(frame), ring))
             }

@@ -16,7 +16,7 @@ use crate::management::engine::Engine;
 
 /// How much was taken of a queue pair's queues.
 #[derive(Debug, Default)]
-pub struct Posted {
+pub struct WqeIntake {
     /// Blocks and elements.
     send: u32,
     recv: u32,
@@ -28,7 +28,7 @@ pub struct Posted {
 }
 
 /// The queues of a queue pair: what may be posted, what lies where, and the memory.
-pub struct PostedTo<'a, M: ?Sized> {
+pub struct IntakeQueues<'a, M: ?Sized> {
     /// Whose they are.
     pub qp: QpId,
     /// What may be posted.
@@ -40,7 +40,7 @@ pub struct PostedTo<'a, M: ?Sized> {
 }
 
 /// A shared receive queue: what lies where, the memory, and how much of it was taken.
-pub struct SharedPosted<'a, M: ?Sized> {
+pub struct SharedIntake<'a, M: ?Sized> {
     /// Which one.
     pub srq: SrqId,
     /// What lies where.
@@ -200,7 +200,7 @@ fn refused(posted: Result<(), Error>) -> Option<Error> {
     posted.err().filter(|error| *error != Error::QueueFull)
 }
 
-/// How a work request ends that the engine does not take: in its turn, and the queue pair with it.
+/// How a work request ends that the engine does not take: when it would be issued, and the queue pair with it.
 fn ends_by(error: Error) -> Status {
     match error {
         Error::UnknownStag(_)
@@ -230,10 +230,10 @@ fn cqe_of(completion: &Completion) -> Cqe {
     .with_has_invalidated(completion.invalidated.is_some())
 }
 
-impl Posted {
+impl WqeIntake {
     /// Looks how much was posted. That much is taken from now on, and what is posted later is not seen: who posts rings, and then there is another look.
     #[inline]
-    pub fn look<M: Memory + ?Sized>(&mut self, queues: &PostedTo<'_, M>) {
+    pub fn look<M: Memory + ?Sized>(&mut self, queues: &IntakeQueues<'_, M>) {
         (self.send_tail, self.recv_tail) = queues.layout.tails(queues.memory);
     }
 
@@ -245,7 +245,7 @@ impl Posted {
     /// The next WQE of the send queue.
     fn next_send<M: Memory + ?Sized>(
         &mut self,
-        queues: &PostedTo<'_, M>,
+        queues: &IntakeQueues<'_, M>,
     ) -> Option<Result<(u32, Taken), BadWqe>> {
         if self.broken {
             return None;
@@ -268,7 +268,7 @@ impl Posted {
     /// The next element of the receive queue.
     fn next_recv<M: Memory + ?Sized>(
         &mut self,
-        queues: &PostedTo<'_, M>,
+        queues: &IntakeQueues<'_, M>,
     ) -> Option<(u32, [Sge; MAX_RECV_SGE], usize)> {
         let number = self.recv;
         let posted = self.recv_tail.wrapping_sub(number);
@@ -284,12 +284,12 @@ impl Posted {
 }
 
 impl Engine {
-    /// Takes all receive elements that [`Posted::look`] found and for which there is a place. The rest stay where they are.
+    /// Takes all receive elements that [`WqeIntake::look`] found and for which there is a place. The rest stay where they are.
     pub fn take_recvs<M: Memory + ?Sized, P: Port>(
         &mut self,
         now: u64,
-        posted: &mut Posted,
-        queues: &PostedTo<'_, M>,
+        posted: &mut WqeIntake,
+        queues: &IntakeQueues<'_, M>,
         port: &mut P,
         mut tell: impl FnMut(NotDone),
     ) {
@@ -313,10 +313,10 @@ impl Engine {
     /// Takes all that was posted to a shared receive queue. An element that is refused ends in its slot's completion, and `tell` hears of it.
     pub fn take_shared_recvs<M: Memory + ?Sized>(
         &mut self,
-        posted: SharedPosted<'_, M>,
+        posted: SharedIntake<'_, M>,
         mut tell: impl FnMut(NotDone),
     ) {
-        let SharedPosted {
+        let SharedIntake {
             srq,
             layout,
             memory,
@@ -345,8 +345,8 @@ impl Engine {
     pub fn take_sends<M: Memory + ?Sized, P: Port>(
         &mut self,
         now: u64,
-        posted: &mut Posted,
-        queues: &PostedTo<'_, M>,
+        posted: &mut WqeIntake,
+        queues: &IntakeQueues<'_, M>,
         port: &mut P,
         mut tell: impl FnMut(NotDone),
     ) {

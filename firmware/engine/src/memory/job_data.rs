@@ -1,6 +1,6 @@
 //! Where the payload of a job comes from: pieces of host memory, or bytes in the job itself.
 
-use crate::memory::region::Piece;
+use crate::memory::region::IovaRange;
 
 /// Pieces of memory that a job gathers at most.
 pub const JOB_PIECES: usize = 4;
@@ -11,14 +11,14 @@ pub const JOB_INLINE: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// These pieces of host memory, one after the other.
-    Gather([Piece; JOB_PIECES]),
+    Gather([IovaRange; JOB_PIECES]),
     /// These bytes.
     Inline([u8; JOB_INLINE]),
 }
 
 /// What a job can have of `length` bytes from `offset` on of pieces that lie one after the other, and how many bytes that are.
-pub fn gather(pieces: impl Iterator<Item = Piece>, offset: u32, length: u32) -> (Data, u32) {
-    let mut out = [Piece::default(); JOB_PIECES];
+pub fn gather(pieces: impl Iterator<Item = IovaRange>, offset: u32, length: u32) -> (Data, u32) {
+    let mut out = [IovaRange::default(); JOB_PIECES];
     let (mut skip, mut taken, mut used) = (offset, 0, 0);
     for piece in pieces {
         let skipped = skip.min(piece.length);
@@ -30,7 +30,7 @@ pub fn gather(pieces: impl Iterator<Item = Piece>, offset: u32, length: u32) -> 
         let Some(place) = out.get_mut(used) else {
             break;
         };
-        *place = Piece {
+        *place = IovaRange {
             iova: piece.iova.wrapping_add(u64::from(skipped)),
             length: take,
         };

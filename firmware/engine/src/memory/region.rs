@@ -14,13 +14,13 @@ use weft_wire::terminate::TerminateCode;
 use crate::card::port::Port;
 use crate::interface::error::Error;
 use crate::interface::random::Random;
-use crate::interface::resource_split::Share;
+use crate::interface::resource_split::ResourceSplit;
 use crate::interface::verbs::{Access, PdId, QpId, StagKind};
 use uses::{Sinks, Uses};
 
 /// A piece of host memory as the card sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Piece {
+pub struct IovaRange {
     /// IOVA.
     pub iova: u64,
     /// Bytes.
@@ -123,7 +123,7 @@ struct Domain {
 #[derive(Debug)]
 pub struct Regions {
     domains: Vec<Domain>,
-    share: Share,
+    split: ResourceSplit,
     /// By STag index; 0 is never used.
     rows: Vec<Option<Region>>,
     keys: Vec<u8>,
@@ -136,11 +136,11 @@ pub struct Regions {
 
 impl Regions {
     /// None yet, of at most `num_stags - 1`, or what of these is this engine's.
-    pub fn new(num_stags: u32, share: Share, random: &mut Random) -> Self {
+    pub fn new(num_stags: u32, split: ResourceSplit, random: &mut Random) -> Self {
         let count = num_stags.clamp(1, 1 << 24) as usize;
         Regions {
             domains: Vec::new(),
-            share,
+            split,
             rows: vec![None; count],
             keys: (0..count).map(|_| random.next() as u8).collect(),
             random: random.fork(),
@@ -159,11 +159,11 @@ impl Regions {
         match self.domains.iter().position(|domain| !domain.used) {
             Some(index) => {
                 self.domains[index] = fresh;
-                PdId(self.share.domains() + index as u32 + 1)
+                PdId(self.split.domains() + index as u32 + 1)
             }
             None => {
                 self.domains.push(fresh);
-                PdId(self.share.domains() + self.domains.len() as u32)
+                PdId(self.split.domains() + self.domains.len() as u32)
             }
         }
     }
@@ -179,7 +179,7 @@ impl Regions {
     }
 
     fn domain(&mut self, pd: PdId) -> Result<&mut Domain, Error> {
-        let index = pd.0.wrapping_sub(self.share.domains()) as usize;
+        let index = pd.0.wrapping_sub(self.split.domains()) as usize;
         let index = index.checked_sub(1).ok_or(Error::UnknownPd)?;
         self.domains
             .get_mut(index)
@@ -275,7 +275,7 @@ impl Regions {
     fn put(&mut self, region: Region) -> Result<(u32, StagRow), Error> {
         // Round robin, so that an STag just removed is not handed out again at once; beginning anywhere.
         let count = self.rows.len();
-        let own = self.share.stags(count as u32);
+        let own = self.split.stags(count as u32);
         let index = (0..count)
             .map(|step| (self.cursor + 1 + step) % count)
             .find(|&index| own.contains(&(index as u32)) && self.rows[index].is_none())
@@ -358,7 +358,7 @@ impl Regions {
         to: u64,
         length: u32,
         needs: Access,
-    ) -> Result<Piece, Error> {
+    ) -> Result<IovaRange, Error> {
         let region = self
             .find(stag)
             .filter(|region| !region.is_window())
@@ -375,7 +375,7 @@ impl Regions {
         if !checks::holds(region.base, region.length, to, u64::from(length)) {
             return Err(Error::OutOfBounds { stag, to, length });
         }
-        Ok(Piece {
+        Ok(IovaRange {
             iova: region.iova.wrapping_add(to.wrapping_sub(region.base)),
             length,
         })
@@ -389,18 +389,18 @@ impl Regions {
         to: u64,
         length: u32,
         needs: Access,
-    ) -> Result<Piece, Violation> {
+    ) -> Result<IovaRange, Violation> {
         let region = self.find(stag).ok_or(Violation::Stag)?;
         let region = region.for_access(qp, needs);
         let iova = region.place(pd.0, to, u64::from(length))?;
-        Ok(Piece { iova, length })
+        Ok(IovaRange { iova, length })
     }
 
     /// True as long as that region is neither deregistered nor invalidated.
-    pub fn stands(&self, held: RegionRef) -> bool {
-        let row = self.rows.get(held.index as usize);
+    pub fn stands(&self, of: RegionRef) -> bool {
+        let row = self.rows.get(of.index as usize);
         row.and_then(Option::as_ref)
-            .is_some_and(|region| region.valid && region.generation == held.generation)
+            .is_some_and(|region| region.valid && region.generation == of.generation)
     }
 
     /// The region, if its STag may be used.

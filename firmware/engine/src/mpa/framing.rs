@@ -22,7 +22,7 @@ use weft_tcp::seq;
 impl<P: Port> Link<'_, P> {
     /// Takes what is in order, as far as it is whole.
     pub fn stream(&mut self) {
-        if self.conn.bytes.is_some() && self.conn.phase != Phase::Ending {
+        if self.conn.byte_stream.is_some() && self.conn.phase != Phase::Draining {
             // It waits for its user.
             return;
         }
@@ -34,7 +34,7 @@ impl<P: Port> Link<'_, P> {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
                 _ if self.awaits_rtr_frame() => self.startup_frame(),
                 phase if phase.receives() => self.software_fpdu(self.conn.reassembly.next()),
-                Phase::Finishing | Phase::Ending | Phase::Finished => {
+                Phase::Finishing | Phase::Draining | Phase::Finished => {
                     // Nobody wants it any more.
                     self.conn
                         .reassembly
@@ -86,7 +86,7 @@ impl<P: Port> Link<'_, P> {
     pub fn fpdus_at_hand(&mut self, octets: &[u8]) -> usize {
         let start = self.conn.reassembly.next();
         let mut walk = Walk::new(octets, start, self.conn.rx_markers);
-        let are_fpdus = self.conn.bytes.is_none() && !self.awaits_rtr_frame();
+        let are_fpdus = self.conn.byte_stream.is_none() && !self.awaits_rtr_frame();
         while are_fpdus && self.conn.phase.receives() {
             let Some(unit) = walk.next() else {
                 break;

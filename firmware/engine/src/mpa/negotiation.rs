@@ -68,7 +68,7 @@ impl Proposal {
 
 /// What an initiator makes of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplyVerdict {
     /// Connected; `rtr` in it is the one kind to send.
     Accepted(Agreed),
     /// Rejected by the peer's application.
@@ -82,15 +82,15 @@ pub enum Verdict {
 }
 
 /// Reads the reply to a proposal.
-pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> Verdict {
+pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> ReplyVerdict {
     if reply.kind != FrameKind::Reply {
-        return Verdict::Invalid;
+        return ReplyVerdict::Invalid;
     }
     if reply.reject {
-        return Verdict::Rejected;
+        return ReplyVerdict::Rejected;
     }
     if reply.revision == 0 {
-        return Verdict::Unsupported;
+        return ReplyVerdict::Unsupported;
     }
     let mut agreed = Agreed {
         revision: reply.revision,
@@ -104,23 +104,23 @@ pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> Verdict {
     let enhanced = match (proposal.revision, reply.enhanced) {
         (Revision::Rev2, Some(enhanced)) => enhanced,
         // An enhanced request gets an enhanced reply.
-        (Revision::Rev2, None) => return Verdict::Invalid,
-        (Revision::Rev1, _) => return Verdict::Accepted(agreed),
+        (Revision::Rev2, None) => return ReplyVerdict::Invalid,
+        (Revision::Rev1, _) => return ReplyVerdict::Accepted(agreed),
     };
     if enhanced.ird != Enhanced::UNSPECIFIED {
         agreed.ord = agreed.ord.min(enhanced.ird);
     }
     // Nothing that was not asked for is granted.
     if !proposal.extensions.contains(enhanced.extensions) {
-        return Verdict::Invalid;
+        return ReplyVerdict::Invalid;
     }
     if enhanced.extensions != proposal.extensions {
-        return Verdict::Terminate(agreed, TerminateCode::MPA_INVALID_FRAME);
+        return ReplyVerdict::Terminate(agreed, TerminateCode::MPA_INVALID_FRAME);
     }
     if !proposal.rtr.is_empty() {
         let common = proposal.rtr.intersection(enhanced.rtr);
         if !enhanced.peer_to_peer || common.is_empty() {
-            return Verdict::Terminate(agreed, TerminateCode::MPA_NO_MATCHING_RTR);
+            return ReplyVerdict::Terminate(agreed, TerminateCode::MPA_NO_MATCHING_RTR);
         }
         agreed.rtr = Some(common.preferred());
     }
@@ -130,9 +130,9 @@ pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> Verdict {
         && proposal.ird != Enhanced::UNSPECIFIED
         && enhanced.ord > proposal.ird
     {
-        return Verdict::Terminate(agreed, TerminateCode::MPA_INSUFFICIENT_IRD);
+        return ReplyVerdict::Terminate(agreed, TerminateCode::MPA_INSUFFICIENT_IRD);
     }
-    Verdict::Accepted(agreed)
+    ReplyVerdict::Accepted(agreed)
 }
 
 /// What a responder is willing to do.

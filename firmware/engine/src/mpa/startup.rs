@@ -10,12 +10,12 @@ use weft_wire::mpa::{
 use weft_wire::terminate::TerminateCode;
 
 use crate::card::port::Port;
-use crate::connection::conn::{Phase, Verdict};
+use crate::connection::conn::{Phase, TeardownReport};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::cm::{ConnectFailure, DisconnectReason, Event, PrivateData, BUSY};
 use crate::interface::verbs::QpState;
-use crate::mpa::negotiation::{judge, Request, Terms, Verdict as Judged, RTR_FRAME};
+use crate::mpa::negotiation::{judge, ReplyVerdict, Request, Terms, RTR_FRAME};
 
 impl<P: Port> Link<'_, P> {
     /// Initiator: queues the request.
@@ -50,7 +50,7 @@ impl<P: Port> Link<'_, P> {
     /// octets it has.
     pub fn startup_at_hand(&mut self, octets: &[u8]) -> usize {
         let starts = matches!(self.conn.phase, Phase::AwaitReply | Phase::AwaitRequest);
-        match starts && self.conn.bytes.is_none() {
+        match starts && self.conn.byte_stream.is_none() {
             true => self.take_startup(octets),
             false => 0,
         }
@@ -136,14 +136,14 @@ impl<P: Port> Link<'_, P> {
             // The application's stream, which it has asked for its start-up.
             self.tell_request();
         } else {
-            self.await_turn();
+            self.await_backlog();
         }
     }
 
-    /// Responder: who connects has said all that is to be known, and waits for its turn with the application. For half as long as a start-up
+    /// Responder: who connects has said all that is to be known, and waits until the backlog has room. For half as long as a start-up
     /// may take at most: then it still hears that it is rejected.
-    pub(crate) fn await_turn(&mut self) {
-        self.conn.phase = Phase::AwaitTurn;
+    pub(crate) fn await_backlog(&mut self) {
+        self.conn.phase = Phase::AwaitBacklog;
         let wait = self.shared.config.mpa_timeout / 2;
         let at = self.now.saturating_add(wait);
         self.conn.timers.set(Timer::Phase, Some(at));
@@ -156,7 +156,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.timers.set(Timer::Phase, None);
         self.conn.known = true;
         let (conn, port, remote) = (self.conn.id, self.conn.listener, self.conn.remote);
-        if self.conn.bytes.is_some() {
+        if self.conn.byte_stream.is_some() {
             self.tell(Event::StreamRequest { conn, port, remote });
             return;
         }
@@ -175,10 +175,10 @@ impl<P: Port> Link<'_, P> {
         });
     }
 
-    /// There is no turn for it.
+    /// The backlog had no room for it in time.
     pub fn reject_busy(&mut self) {
         self.shared.stats.requests_rejected += 1;
-        match self.conn.bytes {
+        match self.conn.byte_stream {
             None => self.reject(BUSY),
             Some(_) => self.reset(ConnectFailure::Closed, DisconnectReason::Local),
         }
@@ -191,25 +191,25 @@ impl<P: Port> Link<'_, P> {
         };
         let private_data = PrivateData::new(frame.private_data);
         let (agreed, wrong) = match judge(&proposal, frame) {
-            Judged::Invalid => {
+            ReplyVerdict::Invalid => {
                 self.refuse();
                 return;
             }
-            Judged::Unsupported => {
+            ReplyVerdict::Unsupported => {
                 self.refuse_revision();
                 return;
             }
-            Judged::Rejected => {
+            ReplyVerdict::Rejected => {
                 self.conn.private_data = private_data.to_vec();
-                self.conn.verdict = Verdict::Rejected {
+                self.conn.teardown_report = TeardownReport::Rejected {
                     ird: frame.enhanced.map(|e| e.ird),
                     ord: frame.enhanced.map(|e| e.ord),
                 };
                 self.finish(DisconnectReason::Local);
                 return;
             }
-            Judged::Accepted(agreed) => (agreed, None),
-            Judged::Terminate(agreed, code) => (agreed, Some(code)),
+            ReplyVerdict::Accepted(agreed) => (agreed, None),
+            ReplyVerdict::Terminate(agreed, code) => (agreed, Some(code)),
         };
         let by_frame = agreed.rtr == Some(RtrKinds::FRAME) && wrong.is_none();
         if by_frame {
@@ -224,7 +224,7 @@ impl<P: Port> Link<'_, P> {
                 TerminateCode::MPA_INVALID_FRAME => ConnectFailure::NoXrc,
                 _ => ConnectFailure::InsufficientReads,
             };
-            self.conn.verdict = Verdict::Failed(failure);
+            self.conn.teardown_report = TeardownReport::Failed(failure);
             self.send_terminate(code, None, None);
             return;
         }
@@ -254,7 +254,7 @@ impl<P: Port> Link<'_, P> {
         let request = self.conn.request;
         if !self.bind() {
             // No Terminate: the responder sends no FPDU before the initiator's first (RFC 5044 §7.1.2). So it says no.
-            self.conn.verdict = Verdict::Failed(ConnectFailure::NoResources);
+            self.conn.teardown_report = TeardownReport::Failed(ConnectFailure::NoResources);
             self.reject(&[]);
             return;
         }

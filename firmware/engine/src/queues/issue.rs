@@ -1,5 +1,5 @@
-//! The turn of a send queue's entry. What sends nothing is done then: an STag is bound, gets its memory, or is invalidated; behind all that was posted before it has
-//! gone out, and before anything behind it does. What sends gets its memory then, as its STags name it at that time, and holds it until it is completed.
+//! The issue of a send queue's entries. An entry is issued behind all that was posted before it, and before anything behind it. What sends nothing is done
+//! then: an STag is bound, gets its memory, or is invalidated. What sends gets its memory then, as its STags name it at that time, until it is completed.
 
 use weft_wire::terminate::TerminateCode;
 
@@ -13,11 +13,11 @@ use crate::memory::region::Regions;
 use crate::queues::qp::Qp;
 use crate::queues::send_queue::Action;
 
-/// How long to wait before a region is looked at again that other work holds.
+/// How long to wait before a region is looked at again that other work uses.
 const AGAIN: u64 = 20_000;
 
-/// What has become of an entry in its turn.
-pub(crate) enum Turn {
+/// What has become of an entry that was issued.
+pub(crate) enum Issued {
     /// It is done: it sends nothing.
     Done,
     /// It may send.
@@ -29,25 +29,25 @@ pub(crate) enum Turn {
 }
 
 impl<P: Port> Link<'_, P> {
-    /// Gives the entries of the send queue their turn, up to the first one that sends or has to wait.
+    /// Issues the entries of the send queue, up to the first one that sends or has to wait.
     #[inline]
-    pub(crate) fn take_turns(&mut self) {
-        while is_turn(self.conn, self.qp.as_deref()) {
+    pub(crate) fn issue_entries(&mut self) {
+        while is_issuable(self.conn, self.qp.as_deref()) {
             let Some(qp) = self.qp.as_mut() else {
                 return;
             };
-            match take_turn(qp, &mut self.shared.regions, self.port) {
-                Turn::Done => {
+            match issue_next(qp, &mut self.shared.regions, self.port) {
+                Issued::Done => {
                     let (regions, completions) =
                         (&mut self.shared.regions, &mut self.shared.completions);
                     qp.complete_sends(regions, completions);
                 }
-                Turn::Begun => return,
-                Turn::Waits => {
+                Issued::Begun => return,
+                Issued::Waits => {
                     let at = self.now.saturating_add(AGAIN);
                     return self.conn.timers.set(Timer::Retry, Some(at));
                 }
-                Turn::Failed(status) => return self.refuse_next(status),
+                Issued::Failed(status) => return self.refuse_next(status),
             }
         }
     }
@@ -64,9 +64,9 @@ impl<P: Port> Link<'_, P> {
     }
 }
 
-/// There is an entry whose turn it is, and which has not begun.
+/// There is an entry that may be issued, and was not.
 #[inline]
-pub(crate) fn is_turn(conn: &Conn, qp: Option<&Qp>) -> bool {
+pub(crate) fn is_issuable(conn: &Conn, qp: Option<&Qp>) -> bool {
     let Some((qp, entry)) = qp.and_then(|qp| Some((qp, qp.sq.next_entry()?))) else {
         return false;
     };
@@ -77,29 +77,29 @@ pub(crate) fn is_turn(conn: &Conn, qp: Option<&Qp>) -> bool {
         && !(entry.fence && qp.has_reads())
 }
 
-/// Gives the next entry of a send queue its turn, which has come.
-pub(crate) fn take_turn<P: Port>(qp: &mut Qp, regions: &mut Regions, port: &mut P) -> Turn {
+/// Issues the next entry of a send queue, which may be.
+pub(crate) fn issue_next<P: Port>(qp: &mut Qp, regions: &mut Regions, port: &mut P) -> Issued {
     let (pd, id, number) = (qp.config.pd, qp.id, qp.sq.started);
     let Some(work) = qp.sq.next() else {
-        return Turn::Begun;
+        return Issued::Begun;
     };
-    let failed = |error| Turn::Failed(refusal(error));
+    let failed = |error| Issued::Failed(refusal(error));
     if work.is_message() || work.is_read() {
         return match qp.sq.begin_next(pd, regions) {
-            Ok(()) => Turn::Begun,
+            Ok(()) => Issued::Begun,
             Err(error) => failed(error),
         };
     }
     match regions.local_work(&work.action(), pd, id, port) {
-        None => Turn::Begun,
+        None => Issued::Begun,
         Some(Ok(())) => {
             if let Some(entry) = qp.sq.get_mut(number) {
                 entry.outcome = Some(Status::Success);
             }
             qp.sq.started = number.wrapping_add(1);
-            Turn::Done
+            Issued::Done
         }
-        Some(Err(Error::InUse)) => Turn::Waits,
+        Some(Err(Error::InUse)) => Issued::Waits,
         Some(Err(error)) => failed(error),
     }
 }

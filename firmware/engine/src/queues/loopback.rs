@@ -1,4 +1,4 @@
-//! What passes between queue pairs that are joined inside a host, and how their connections are called.
+//! The loopback: what passes between two queue pairs that are connected inside a host, and how their connections are called.
 
 use alloc::vec::Vec;
 
@@ -25,9 +25,9 @@ impl ConnId {
     }
 }
 
-/// What has become of a joined queue pair.
+/// What has become of a queue pair on the loopback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinedNews {
+pub enum LoopbackEvent {
     /// It has something to send.
     Posted(ConnId),
     /// It is to be closed in order.
@@ -82,7 +82,7 @@ pub enum MessageKind {
     },
 }
 
-/// A message of a joined queue pair.
+/// A message of a queue pair on the loopback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its work request's number, for [`Engine::message_done`](crate::Engine::message_done).

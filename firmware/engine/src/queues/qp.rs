@@ -106,7 +106,7 @@ impl RecvQueue {
 
 /// What a receive has got.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived {
+pub struct Received {
     /// Bytes.
     pub byte_len: u32,
     /// The sender asks for an event.
@@ -119,9 +119,9 @@ pub struct Arrived {
     pub status: Status,
 }
 
-impl Arrived {
+impl Received {
     /// Nothing: the queue pair has failed.
-    const FLUSHED: Arrived = Arrived {
+    const FLUSHED: Received = Received {
         byte_len: 0,
         solicited: false,
         invalidated: None,
@@ -130,7 +130,7 @@ impl Arrived {
     };
 }
 
-/// A Read of this side that is under way.
+/// A Read of this side that is in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingRead {
     /// The send-queue entry; `None`: the RTR.
@@ -201,9 +201,9 @@ impl Asked {
     }
 }
 
-/// What a queue pair has that is joined to another one inside the host.
+/// What a queue pair has on the loopback: its connection is to another one of the host.
 #[derive(Clone, Copy, Debug)]
-pub struct Joined {
+pub struct Loopback {
     /// The connection's name.
     pub conn: ConnId,
     /// The peer takes Reads.
@@ -263,7 +263,7 @@ pub struct Qp {
     /// Its connection.
     pub conn: Option<u16>,
     /// Its connection, if it is one inside the host.
-    pub joined: Option<Joined>,
+    pub loopback: Option<Loopback>,
     /// Where it takes its receives from.
     pub receives: Receives,
     /// Send queue.
@@ -283,12 +283,12 @@ pub struct Qp {
     /// MSN of the next Atomic Response, and the one expected of the peer's.
     pub atomic_msn: u32,
     pub expected_atomic_msn: u32,
-    /// Reads under way, oldest first.
+    /// Reads in flight, oldest first.
     pub reads: VecDeque<PendingRead>,
     /// Reads to answer, oldest first.
     pub responses: VecDeque<PendingResponse>,
-    /// A Read Response was sent last: it is the send queue's turn.
-    pub send_turn: bool,
+    /// A Read Response was sent last: the send queue is next.
+    pub send_queue_next: bool,
 }
 
 impl Qp {
@@ -307,7 +307,7 @@ impl Qp {
             software,
             state: QpState::Idle,
             conn: None,
-            joined: None,
+            loopback: None,
             receives: Receives::Own,
             sq: SendQueue::new(config.send_depth, config.max_sge),
             rq: RecvQueue {
@@ -326,7 +326,7 @@ impl Qp {
             expected_atomic_msn: 1,
             reads: VecDeque::new(),
             responses: VecDeque::new(),
-            send_turn: false,
+            send_queue_next: false,
         }
     }
 
@@ -336,7 +336,7 @@ impl Qp {
         self.responses.reserve(usize::from(ird).min(1024) + 1);
     }
 
-    /// Reads and atomics of its entries are under way: a fence waits for them.
+    /// Reads and atomics of its entries are in flight: a fence waits for them.
     pub fn has_reads(&self) -> bool {
         self.reads.iter().any(|read| read.entry.is_some())
     }
@@ -374,7 +374,7 @@ impl Qp {
     /// Completes the oldest receive.
     pub fn complete_recv(
         &mut self,
-        arrived: &Arrived,
+        arrived: &Received,
         regions: &mut Regions,
         completions: &mut VecDeque<Completion>,
     ) {
@@ -419,7 +419,7 @@ impl Qp {
         self.sq.limit = None;
         self.complete_sends(regions, completions);
         while self.rq.completed != self.rq.posted {
-            self.complete_recv(&Arrived::FLUSHED, regions, completions);
+            self.complete_recv(&Received::FLUSHED, regions, completions);
         }
         self.reads.clear();
         for response in self.responses.drain(..) {

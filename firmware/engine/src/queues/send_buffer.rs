@@ -4,9 +4,9 @@
 //!   send buffer, of a power of two bytes: the octet with sequence number s is at s modulo its size
 //!
 //!        acknowledged,        sent              sent next
-//!        its jobs done   (parts, by seq)        (one FPDU)
+//!        its jobs done   (segments, by seq)        (one FPDU)
 //!   ─────────────────────┬─────────────────────┬───────────┬───── ...
-//!                        oldest part           SND.NXT     no further than oldest part + size
+//!                        oldest segment           SND.NXT     no further than oldest segment + size
 //! ```
 
 use weft_layout::{Job, JobKind};

@@ -1,11 +1,11 @@
 //! The send queue: an index of a few bytes an entry, over the words of what was posted.
 //!
 //! ```text
-//!   index   completed .. started    under way        started .. posted    wait for their turn
+//!   index   completed .. started    in flight        started .. posted    wait to be issued
 //!              │                                        │
 //!   words   operands │ pieces: TO, length and STag │ operands │ inline bytes │ ..          (a ring)
 //! ```
-//! A piece's TO becomes its IOVA when the turn of a Send or Write has come. An entry's words are free when it is completed.
+//! A piece's TO becomes its IOVA when a Send or Write is issued. An entry's words are free when it is completed.
 
 mod action;
 
@@ -18,7 +18,7 @@ use weft_queues::{Message, Operation};
 use crate::interface::error::Error;
 use crate::interface::verbs::{Access, PdId, Sge, Status, MAX_INLINE, MAX_SGE};
 use crate::memory::job_data::{copy_out, gather, Data};
-use crate::memory::region::{Piece, Regions};
+use crate::memory::region::{IovaRange, Regions};
 use action::operand_count;
 pub use action::Action;
 pub(crate) use action::MAX_OPERANDS;
@@ -41,7 +41,7 @@ pub struct Local {
 
 /// What a work request carries, as it is posted.
 #[derive(Clone, Copy, Debug)]
-pub enum Carried<'a> {
+pub enum WorkPayload<'a> {
     /// These pieces; those without length are left out.
     Sges(&'a [Sge]),
     /// These bytes.
@@ -58,7 +58,7 @@ pub struct NewWork<'a> {
     /// What to do.
     pub action: Action,
     /// With what.
-    pub carried: Carried<'a>,
+    pub carried: WorkPayload<'a>,
     /// Bytes of the message.
     pub length: u32,
     /// Complete on success too.
@@ -96,7 +96,7 @@ pub struct SendEntry {
     pub signalled: bool,
     /// Wait for earlier Reads.
     pub fence: bool,
-    /// Its turn has come: its memory was found, and is held.
+    /// It was issued: its memory was found, and stays what it is.
     pub begun: bool,
     /// Its payload are bytes.
     inline: bool,
@@ -130,7 +130,7 @@ impl SendEntry {
         named: [false; 2],
     };
 
-    /// It takes a place among the Reads under way (ORD).
+    /// It takes a place among the Reads in flight (ORD).
     pub fn is_read(&self) -> bool {
         Operation::of(self.opcode).is_request()
     }
@@ -237,7 +237,7 @@ impl Work<'_> {
     pub fn rest(&self) -> (Data, u32) {
         let (offset, length) = (self.sent, self.length - self.sent);
         if !self.inline {
-            let piece = |local: Local| Piece {
+            let piece = |local: Local| IovaRange {
                 iova: local.at,
                 length: local.length,
             };
@@ -346,9 +346,9 @@ impl SendQueue {
         let (opcode, wire, operands) = work.action.take_apart();
         let operand_count = operand_count(opcode) as usize;
         let payload = match work.carried {
-            Carried::Sges(sges) => 2 * sges.len(),
-            Carried::Inline(bytes) => bytes.len().div_ceil(8),
-            Carried::Value(_) => 1,
+            WorkPayload::Sges(sges) => 2 * sges.len(),
+            WorkPayload::Inline(bytes) => bytes.len().div_ceil(8),
+            WorkPayload::Value(_) => 1,
         };
         if self.is_full() || operand_count + payload > self.room() {
             return Err(Error::QueueFull);
@@ -368,7 +368,7 @@ impl SendQueue {
             self.put(word);
         }
         match work.carried {
-            Carried::Sges(sges) => {
+            WorkPayload::Sges(sges) => {
                 for sge in sges.iter().filter(|sge| sge.length > 0) {
                     regions.post(sge.stag);
                     self.put(sge.to);
@@ -376,7 +376,7 @@ impl SendQueue {
                     entry.pieces += 1;
                 }
             }
-            Carried::Inline(bytes) => {
+            WorkPayload::Inline(bytes) => {
                 entry.inline = true;
                 for bytes in bytes.chunks(8) {
                     let mut word = [0; 8];
@@ -384,7 +384,7 @@ impl SendQueue {
                     self.put(u64::from_le_bytes(word));
                 }
             }
-            Carried::Value(value) => {
+            WorkPayload::Value(value) => {
                 entry.inline = true;
                 self.put(value.swap_bytes());
             }
@@ -447,18 +447,18 @@ impl SendQueue {
         }
     }
 
-    /// The turn of the next entry has come: finds its memory, and holds it until it is completed. Nothing is held of one that fails.
+    /// Issues the next entry: finds its memory, which stays what it is until it is completed. One that fails keeps nothing.
     pub fn begin_next(&mut self, pd: PdId, regions: &mut Regions) -> Result<(), Error> {
         let Some(work) = self.next() else {
             return Ok(());
         };
         let (needs, first) = (work.needs(), work.payload_at());
         let count = work.pieces().len();
-        let mut places = [Piece::default(); MAX_SGE];
+        let mut places = [IovaRange::default(); MAX_SGE];
         for (place, piece) in places.iter_mut().zip(work.pieces()) {
             *place = regions.local(pd, piece.stag, piece.at, piece.length, needs)?;
         }
-        work.pieces().for_each(|piece| regions.hold(piece.stag));
+        work.pieces().for_each(|piece| regions.pin(piece.stag));
         if needs == Access::NONE {
             for (number, place) in places.iter().enumerate().take(count) {
                 let at = first.wrapping_add(2 * number as u32) as usize & (self.words.len() - 1);
@@ -476,7 +476,7 @@ impl SendQueue {
         let (entry, status) = (*work, work.outcome?);
         for piece in work.pieces() {
             if entry.begun {
-                regions.let_go(piece.stag);
+                regions.unpin(piece.stag);
             }
             regions.complete(piece.stag);
         }

@@ -10,7 +10,7 @@ use crate::interface::verbs::{
 };
 use crate::memory::region::Regions;
 use crate::queues::qp::{Qp, Receives, RecvEntry};
-use crate::queues::send_queue::{rights, Action, Carried, NewWork, MAX_OPERANDS};
+use crate::queues::send_queue::{rights, Action, NewWork, WorkPayload, MAX_OPERANDS};
 
 /// Does such a queue pair do this?
 fn is_of_kind(receives: Receives, operation: &Operation) -> bool {
@@ -47,7 +47,7 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
     let mut work = NewWork {
         id: wr.id,
         action: action(&wr.op, operation),
-        carried: Carried::Sges(&[]),
+        carried: WorkPayload::Sges(&[]),
         length: 0,
         signalled: wr.signalled,
         fence: wr.fence,
@@ -59,7 +59,7 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
         return Err(Error::NoPayloadAllowed);
     }
     if let Some(value) = wr.op.value() {
-        work.carried = Carried::Value(value);
+        work.carried = WorkPayload::Value(value);
         work.length = IMMEDIATE as u32;
         return Ok(work);
     }
@@ -69,7 +69,7 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
             return Err(Error::InlineTooLong(bytes.len()));
         }
         Payload::Inline(bytes) => {
-            work.carried = Carried::Inline(bytes);
+            work.carried = WorkPayload::Inline(bytes);
             work.length = bytes.len() as u32;
         }
         Payload::Sges(sges) => {
@@ -78,7 +78,7 @@ pub fn new_work<'a>(qp: &Qp, regions: &Regions, wr: &SendWr<'a>) -> Result<NewWo
             let may = |sge: &Sge| regions.check_posted(qp.config.pd, sge, needs);
             let mut count = 0;
             work.length = check(sges, max, may, |_| count += 1)?;
-            work.carried = Carried::Sges(sges);
+            work.carried = WorkPayload::Sges(sges);
             let is_atomic = matches!(wr.op, SendOp::Atomic { .. });
             if is_atomic && (count, work.length) != (1, 8) {
                 return Err(Error::AtomicPayload);
@@ -116,12 +116,12 @@ pub fn recv_entry(
     })
 }
 
-/// Work that fails in its turn.
+/// Work that fails when it is issued.
 pub fn failed_send(id: u64, opcode: WqeOpcode, status: Status) -> NewWork<'static> {
     NewWork {
         id,
         action: Action::put_together(opcode, 0, [0; MAX_OPERANDS]),
-        carried: Carried::Sges(&[]),
+        carried: WorkPayload::Sges(&[]),
         length: 0,
         signalled: true,
         fence: false,
@@ -129,7 +129,7 @@ pub fn failed_send(id: u64, opcode: WqeOpcode, status: Status) -> NewWork<'stati
     }
 }
 
-/// An element that fails in its turn: it takes no byte.
+/// An element that fails when it is taken: it takes no byte.
 pub fn failed_recv(id: u64, status: Status) -> RecvEntry {
     RecvEntry {
         id,

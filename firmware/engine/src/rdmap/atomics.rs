@@ -11,7 +11,7 @@ use crate::card::port::Port;
 use crate::connection::link::{Link, Shared, POLL};
 use crate::connection::timers::Timer;
 use crate::interface::verbs::{Access, Status};
-use crate::memory::region::Piece;
+use crate::memory::region::IovaRange;
 use crate::queues::qp::{Asked, PendingResponse, Qp};
 use crate::rdmap::fault::Fault;
 
@@ -20,7 +20,7 @@ const OPERAND: usize = 8;
 
 impl Shared {
     /// The memory of a peer's atomic, if it may.
-    fn atomic_place(&self, qp: &Qp, stag: u32, to: u64) -> Result<Piece, TerminateCode> {
+    fn atomic_place(&self, qp: &Qp, stag: u32, to: u64) -> Result<IovaRange, TerminateCode> {
         let (who, length) = ((qp.config.pd, qp.id), OPERAND as u32);
         let place = self
             .regions

@@ -8,7 +8,7 @@ use crate::card::port::Port;
 use crate::connection::conn::Phase;
 use crate::connection::link::Link;
 use crate::interface::verbs::{Access, Status};
-use crate::queues::qp::{Arrived, Asked, PendingResponse};
+use crate::queues::qp::{Asked, PendingResponse, Received};
 use crate::rdmap::fault::Fault;
 use crate::rdmap::placement::scatter;
 
@@ -122,7 +122,7 @@ impl<P: Port> Link<'_, P> {
         qp.expected.pass(length, true);
         if !rtr {
             qp.complete_recv(
-                &Arrived {
+                &Received {
                     byte_len: total,
                     solicited,
                     invalidated,

@@ -11,7 +11,7 @@ use weft_wire::tcp::flag;
 
 use crate::card::port::{Full, MemoryError, Port};
 use crate::connection::conn::{Phase, TcpState};
-use crate::connection::in_flight::{Header, Origin, Part};
+use crate::connection::in_flight::{Header, InFlight, Origin};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::cm::{DisconnectReason, Event};
@@ -25,22 +25,22 @@ const LONGEST: u32 = 9000;
 
 impl<P: Port> Link<'_, P> {
     /// The handshake of a connection in stream mode is done: there is no start-up. False: it is another connection.
-    pub fn begin_bytes(&mut self) -> bool {
-        let Some(bytes) = self.conn.bytes.as_mut() else {
+    pub fn begin_byte_stream(&mut self) -> bool {
+        let Some(bytes) = self.conn.byte_stream.as_mut() else {
             return false;
         };
         bytes.start_at(self.conn.sender.nxt);
         self.conn.timers.set(Timer::Phase, None);
         if self.is_initiator() {
-            self.bytes_established();
+            self.byte_stream_established();
         } else {
-            self.await_turn();
+            self.await_backlog();
         }
         true
     }
 
     /// The connection stands, and its user may read and write.
-    pub fn bytes_established(&mut self) {
+    pub fn byte_stream_established(&mut self) {
         let Some(qp) = self.qp.as_mut() else {
             return;
         };
@@ -54,9 +54,9 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Takes bytes of the user's, as many as there is room for; how many.
-    pub fn write_bytes(&mut self, data: &[u8]) -> Result<usize, MemoryError> {
+    pub fn write_stream(&mut self, data: &[u8]) -> Result<usize, MemoryError> {
         self.make_room();
-        let Some(bytes) = self.conn.bytes.as_mut() else {
+        let Some(bytes) = self.conn.byte_stream.as_mut() else {
             return Ok(0);
         };
         let count = bytes
@@ -77,15 +77,15 @@ impl<P: Port> Link<'_, P> {
     /// What is acknowledged and read by the card makes room for new bytes.
     pub fn make_room(&mut self) {
         self.retire();
-        let first = self.conn.parts.front().map(|part| part.seq);
-        if let Some(bytes) = self.conn.bytes.as_mut() {
+        let first = self.conn.in_flight.front().map(|segment| segment.seq);
+        if let Some(bytes) = self.conn.byte_stream.as_mut() {
             bytes.release(first.unwrap_or(bytes.sent_end()));
         }
     }
 
     /// Gives the user bytes in order, as many as there are and `out` holds; how many. The window opens by whole segments only, or by
     /// half of it (RFC 9293 §3.8.6.2.2).
-    pub fn read_bytes(&mut self, out: &mut [u8]) -> usize {
+    pub fn read_stream(&mut self, out: &mut [u8]) -> usize {
         let conn = &mut *self.conn;
         let count = conn.reassembly.copy_front(out);
         conn.reassembly.consume(count, &mut self.shared.pool);
@@ -95,7 +95,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// The user writes no more: FIN follows what was written. It may go on reading.
-    pub fn close_bytes(&mut self) {
+    pub fn close_byte_stream(&mut self) {
         if self.conn.phase == Phase::Established {
             self.conn.phase = Phase::Closing;
             self.arm_drain();
@@ -103,15 +103,15 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// Sends the next segment of what the user has written.
-    pub(crate) fn send_bytes(&mut self, congestion: u32, window: u32) -> Step {
+    pub(crate) fn send_stream(&mut self, congestion: u32, window: u32) -> Step {
         let conn = &*self.conn;
-        let Some(bytes) = conn.bytes.as_ref().filter(|bytes| bytes.unsent() > 0) else {
+        let Some(bytes) = conn.byte_stream.as_ref().filter(|bytes| bytes.unsent() > 0) else {
             return Step::Nothing;
         };
         if conn.fin_seq.is_some() || !matches!(conn.phase, Phase::Established | Phase::Closing) {
             return Step::Nothing;
         }
-        if conn.has_all_parts() {
+        if conn.in_flight_is_full() {
             return Step::NoRoom;
         }
         let (unsent, idle) = (bytes.unsent(), conn.sender.flight() == 0);
@@ -136,7 +136,7 @@ impl<P: Port> Link<'_, P> {
         let seq = conn.sender.nxt;
         let push = if length == unsent { flag::PSH } else { 0 };
         let (ect, cwr) = self.new_data();
-        let job = match self.post_bytes(seq, length, flag::ACK | push | cwr, ect) {
+        let job = match self.post_stream_segment(seq, length, flag::ACK | push | cwr, ect) {
             Ok(job) => job,
             Err(Full) => return Step::Full,
         };
@@ -146,38 +146,46 @@ impl<P: Port> Link<'_, P> {
         }
         self.shared.lend(self.conn);
         let end = seq.wrapping_add(length);
-        self.conn.parts.push_back(part(seq, end, job));
+        self.conn.in_flight.push_back(segment(seq, end, job));
         self.conn.sender.sent(self.now, length);
-        if let Some(bytes) = self.conn.bytes.as_mut() {
+        if let Some(bytes) = self.conn.byte_stream.as_mut() {
             bytes.sent_more(length);
         }
         Step::Sent
     }
 
     /// Sends what lies at `seq` again, a segment at most; from where to where.
-    pub(crate) fn send_bytes_again(&mut self, seq: u32) -> Result<(u32, u32), Full> {
+    pub(crate) fn resend_stream(&mut self, seq: u32) -> Result<(u32, u32), Full> {
         let conn = &*self.conn;
         let most = conn.sender.mss.min(LONGEST);
-        let index = conn.parts.partition_point(|part| seq::le(part.end, seq));
-        let Some(part) = conn.parts.get(index) else {
+        let index = conn
+            .in_flight
+            .partition_point(|segment| seq::le(segment.end, seq));
+        let Some(segment) = conn.in_flight.get(index) else {
             // Nothing is known to lie there; it cannot be.
             return Ok((seq, conn.sender.nxt));
         };
         // Cut as it was at first. (One that was adopted is cut from its begin on.)
-        let first = seq::max(part.seq, conn.sender.una);
+        let first = seq::max(segment.seq, conn.sender.una);
         let skipped = seq::diff(seq, first).max(0) as u32;
         let from = first.wrapping_add(skipped - skipped % most);
-        let length = (seq::diff(part.end, from).max(0) as u32).min(most);
-        let job = self.post_bytes(from, length, flag::ACK | flag::PSH, 0)?;
-        if let Some(part) = self.conn.parts.get_mut(index) {
-            part.job = job;
+        let length = (seq::diff(segment.end, from).max(0) as u32).min(most);
+        let job = self.post_stream_segment(from, length, flag::ACK | flag::PSH, 0)?;
+        if let Some(segment) = self.conn.in_flight.get_mut(index) {
+            segment.job = job;
         }
         Ok((from, from.wrapping_add(length)))
     }
 
     /// A segment job for bytes that lie in the ring.
-    fn post_bytes(&mut self, seq: u32, length: u32, flags: u8, ect: u8) -> Result<u32, Full> {
-        let (Some(bytes), Some(qp)) = (self.conn.bytes.as_ref(), self.qp.as_ref()) else {
+    fn post_stream_segment(
+        &mut self,
+        seq: u32,
+        length: u32,
+        flags: u8,
+        ect: u8,
+    ) -> Result<u32, Full> {
+        let (Some(bytes), Some(qp)) = (self.conn.byte_stream.as_ref(), self.qp.as_ref()) else {
             return Err(Full);
         };
         let offset = seq.wrapping_sub(bytes.front());
@@ -202,16 +210,19 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// All that the user has written is sent: FIN may follow.
-    pub fn bytes_are_sent(&self) -> bool {
-        self.conn.bytes.as_ref().is_none_or(|b| b.unsent() == 0)
+    pub fn stream_is_sent(&self) -> bool {
+        self.conn
+            .byte_stream
+            .as_ref()
+            .is_none_or(|b| b.unsent() == 0)
     }
 
     /// The end of a connection in stream mode: TCP is through with it, and its user has read everything.
-    pub fn bytes_are_over(&self) -> bool {
-        self.conn.bytes.is_some()
+    pub fn stream_is_over(&self) -> bool {
+        self.conn.byte_stream.is_some()
             && self.conn.phase == Phase::Closing
             && matches!(self.conn.tcp, TcpState::TimeWait | TcpState::Dead)
-            && self.conn.parts.is_empty()
+            && self.conn.in_flight.is_empty()
             && self.conn.reassembly.available() == 0
     }
 
@@ -222,7 +233,7 @@ impl<P: Port> Link<'_, P> {
             (qp.conn, qp.state) = (None, QpState::Idle);
         }
         self.conn.qp = None;
-        self.conn.parts.clear();
+        self.conn.in_flight.clear();
     }
 
     /// Why it is over.
@@ -234,20 +245,20 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    /// An adopted connection whose neighbour is known goes on: what was under way elsewhere is taken for lost.
-    pub fn resume_bytes(&mut self) {
-        let Some(bytes) = self.conn.bytes.as_ref() else {
+    /// An adopted connection whose neighbour is known goes on: what was in flight elsewhere is taken for lost.
+    pub fn resume_byte_stream(&mut self) {
+        let Some(bytes) = self.conn.byte_stream.as_ref() else {
             return;
         };
         let (sent, end) = (bytes.kept().1, bytes.sent_end());
         self.conn.tcp = TcpState::Open;
-        self.bytes_established();
+        self.byte_stream_established();
         self.conn.ack.now = true;
         if sent > 0 {
             self.shared.lend(self.conn);
             let read = self.port.jobs_done().wrapping_sub(1);
             let from = end.wrapping_sub(sent);
-            self.conn.parts.push_back(part(from, end, read));
+            self.conn.in_flight.push_back(segment(from, end, read));
             self.conn.sender.sent(self.now, sent);
             self.conn.sender.timeout(self.now);
         }
@@ -255,7 +266,7 @@ impl<P: Port> Link<'_, P> {
 }
 
 /// An account of bytes that were sent; they are sent again from the ring.
-fn part(seq: u32, end: u32, job: u32) -> Part {
+fn segment(seq: u32, end: u32, job: u32) -> InFlight {
     let nothing = Header {
         tagged: false,
         rdmap_control: 0,
@@ -265,7 +276,7 @@ fn part(seq: u32, end: u32, job: u32) -> Part {
         rsvd_ulp: 0,
     };
     let (data, _): (Data, u32) = gather(core::iter::empty(), 0, 0);
-    Part {
+    InFlight {
         seq,
         end,
         header: nothing,

@@ -3,16 +3,16 @@
 use alloc::vec::Vec;
 
 use crate::interface::cm::Agreed;
-use crate::memory::region::{Piece, Regions};
+use crate::memory::region::{IovaRange, Regions};
 use crate::mpa::negotiation::Proposal;
 use weft_tcp::seq;
 
 /// What a connection in stream mode has of its own: the bytes that the user has written and the peer has not acknowledged. They
 /// lie in a ring in a region of the user's.
 #[derive(Debug, Default)]
-pub struct Bytes {
+pub struct ByteStream {
     /// The ring's memory; none before the user has accepted.
-    memory: Piece,
+    memory: IovaRange,
     /// Its region.
     pub stag: u32,
     /// Where in the ring the oldest byte kept lies.
@@ -28,12 +28,12 @@ pub struct Bytes {
     /// It stands: what `resume` is to do when the neighbour is known.
     pub adopted: bool,
     /// What follows when everything is acknowledged; nothing more is written or read.
-    pub switch: Option<Switch>,
+    pub stream_to_mpa: Option<StreamToMpa>,
 }
 
 /// How RDMA begins behind the last byte.
 #[derive(Clone, Debug)]
-pub enum Switch {
+pub enum StreamToMpa {
     /// This side sends the request, with these private data.
     Active(Proposal, Vec<u8>),
     /// The peer does.
@@ -42,9 +42,9 @@ pub enum Switch {
     Past(Agreed),
 }
 
-impl Bytes {
+impl ByteStream {
     /// The ring's memory.
-    pub fn begin(&mut self, memory: Piece, stag: u32) {
+    pub fn begin(&mut self, memory: IovaRange, stag: u32) {
         (self.memory, self.stag) = (memory, stag);
     }
 
@@ -124,15 +124,15 @@ impl Bytes {
     }
 
     /// The pieces of memory that `length` bytes lie in, `offset` behind the oldest.
-    pub fn pieces(&self, offset: u32, length: u32) -> [Piece; 2] {
+    pub fn pieces(&self, offset: u32, length: u32) -> [IovaRange; 2] {
         let at = self.at(offset);
         let first = length.min(self.memory.length - at);
         [
-            Piece {
+            IovaRange {
                 iova: self.memory.iova.wrapping_add(u64::from(at)),
                 length: first,
             },
-            Piece {
+            IovaRange {
                 iova: self.memory.iova,
                 length: length - first,
             },
@@ -144,10 +144,10 @@ impl Bytes {
 mod tests {
     use super::*;
 
-    fn ring(length: u32, front: u32) -> Bytes {
+    fn ring(length: u32, front: u32) -> ByteStream {
         let iova = 0x1000;
-        let mut bytes = Bytes::default();
-        bytes.begin(Piece { iova, length }, 1);
+        let mut bytes = ByteStream::default();
+        bytes.begin(IovaRange { iova, length }, 1);
         bytes.front = front;
         bytes
     }

@@ -14,22 +14,29 @@ use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::cm::{ConnectFailure, PrivateData};
 use crate::interface::verbs::QpState;
-use crate::streaming::ring::Switch;
+use crate::streaming::ring::StreamToMpa;
 
 impl<P: Port> Link<'_, P> {
     /// Begins what was asked for, once the stream's bytes are all acknowledged.
-    pub fn try_switch(&mut self) {
-        let waits = self.conn.bytes.as_ref().is_some_and(|b| b.switch.is_some());
+    pub fn try_stream_to_mpa(&mut self) {
+        let waits = self
+            .conn
+            .byte_stream
+            .as_ref()
+            .is_some_and(|b| b.stream_to_mpa.is_some());
         if !waits || self.conn.phase != Phase::Established {
             return;
         }
         self.make_room();
-        let bytes = self.conn.bytes.take_if(|bytes| bytes.kept() == (0, 0));
+        let bytes = self
+            .conn
+            .byte_stream
+            .take_if(|bytes| bytes.kept() == (0, 0));
         let Some(bytes) = bytes else {
             return;
         };
         bytes.end(&mut self.shared.regions);
-        let Some(switch) = bytes.switch else {
+        let Some(how) = bytes.stream_to_mpa else {
             return;
         };
         let conn = &mut *self.conn;
@@ -40,19 +47,19 @@ impl<P: Port> Link<'_, P> {
         }
         let at = self.now.saturating_add(self.shared.config.mpa_timeout);
         self.conn.timers.set(Timer::Phase, Some(at));
-        match switch {
-            Switch::Active(proposal, private_data) => {
+        match how {
+            StreamToMpa::Active(proposal, private_data) => {
                 self.conn.role = Role::Initiator;
                 self.conn.phase = Phase::AwaitReply;
                 self.conn.proposal = Some(proposal);
                 self.conn.private_data = private_data;
                 self.send_request();
             }
-            Switch::Passive => {
+            StreamToMpa::Passive => {
                 self.conn.role = Role::Responder;
                 self.conn.phase = Phase::AwaitRequest;
             }
-            Switch::Past(agreed) => {
+            StreamToMpa::Past(agreed) => {
                 self.agree(agreed);
                 self.established(PrivateData::default(), None);
             }

@@ -36,7 +36,7 @@ pub struct Arriving {
 
 /// Why a segment is refused: nothing of it changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum DropReason {
     /// It has no ACK flag (RFC 9293 §3.10.7.4).
     NoAck,
     /// It ends beyond the window (RFC 9293 §3.4).
@@ -47,14 +47,14 @@ pub enum Refusal {
     NoTimestamp,
 }
 
-impl Refusal {
+impl DropReason {
     /// From a report.
     pub fn of_card(number: u8) -> Option<Self> {
         match number {
-            refusal::NO_ACK => Some(Refusal::NoAck),
-            refusal::WINDOW => Some(Refusal::Window),
-            refusal::PAWS => Some(Refusal::Timestamp),
-            refusal::NO_TIMESTAMP => Some(Refusal::NoTimestamp),
+            refusal::NO_ACK => Some(DropReason::NoAck),
+            refusal::WINDOW => Some(DropReason::Window),
+            refusal::PAWS => Some(DropReason::Timestamp),
+            refusal::NO_TIMESTAMP => Some(DropReason::NoTimestamp),
             _ => None,
         }
     }
@@ -66,7 +66,7 @@ pub enum Verdict {
     /// SYN or RST is set: its payload is nobody's.
     Nobody,
     /// Nothing is done with it.
-    Refused(Refusal),
+    Refused(DropReason),
     /// All of it was received before.
     Duplicate,
     /// It is the next one: the card walks it.
@@ -81,7 +81,7 @@ pub fn judge(segment: &Arriving, position: &Position) -> Verdict {
         return Verdict::Nobody;
     }
     if segment.flags & flag::ACK == 0 {
-        return Verdict::Refused(Refusal::NoAck);
+        return Verdict::Refused(DropReason::NoAck);
     }
     if let Some(refusal) = timestamp(segment.ts_val, position) {
         return Verdict::Refused(refusal);
@@ -91,7 +91,7 @@ pub fn judge(segment: &Arriving, position: &Position) -> Verdict {
         return Verdict::Duplicate;
     }
     if position.window != 0 && end as u32 > position.window {
-        return Verdict::Refused(Refusal::Window);
+        return Verdict::Refused(DropReason::Window);
     }
     if segment.seq == position.rcv_nxt && segment.flags & flag::URG == 0 && !segment.ip_options {
         Verdict::InSequence
@@ -101,13 +101,13 @@ pub fn judge(segment: &Arriving, position: &Position) -> Verdict {
 }
 
 /// The third step alone: it holds for segments without payload, too.
-pub fn timestamp(ts_val: Option<u32>, position: &Position) -> Option<Refusal> {
+pub fn timestamp(ts_val: Option<u32>, position: &Position) -> Option<DropReason> {
     if !position.timestamps {
         return None;
     }
     match (ts_val, position.ts_recent) {
-        (None, _) => Some(Refusal::NoTimestamp),
-        (Some(value), Some(recent)) if seq::lt(value, recent) => Some(Refusal::Timestamp),
+        (None, _) => Some(DropReason::NoTimestamp),
+        (Some(value), Some(recent)) if seq::lt(value, recent) => Some(DropReason::Timestamp),
         _ => None,
     }
 }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_order_and_the_edges() {
-        use Refusal::*;
+        use DropReason::*;
         use Verdict::*;
         let far = |s: &mut Arriving| s.seq = S.wrapping_add(1 << 30);
         assert_eq!(verdict(|_, _| ()), InSequence);

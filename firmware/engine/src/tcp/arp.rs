@@ -7,7 +7,7 @@ const ENTRIES: usize = 64;
 /// Time between two requests for an address.
 pub const INTERVAL: u64 = 1_000_000_000;
 
-/// An address moves once in so long at most, as with Linux (`locktime`): the first word of a move is heeded at once, and of those that come
+/// An address moves once in so long at most, as with Linux (`locktime`): the first word of a move counts at once, and of those that come
 /// within this time the last one, when it is over.
 pub const LOCK_TIME: u64 = 1_000_000_000;
 
@@ -24,7 +24,7 @@ struct Entry {
 
 impl Entry {
     /// When the last word counts, if one waits.
-    fn due_at(&self) -> Option<u64> {
+    fn expires_at(&self) -> Option<u64> {
         let moved_at = self.moved_at.filter(|_| self.next.is_some())?;
         Some(moved_at.saturating_add(LOCK_TIME))
     }
@@ -147,7 +147,7 @@ impl Neighbours {
 
     fn changed(&mut self) {
         let entries = self.entries.iter().flatten();
-        self.soonest = entries.filter_map(Entry::due_at).min();
+        self.soonest = entries.filter_map(Entry::expires_at).min();
     }
 
     /// When the next word that came too soon counts.
@@ -157,10 +157,10 @@ impl Neighbours {
     }
 
     /// An address that has moved by such a word.
-    pub fn take_due(&mut self, now: u64) -> Option<([u8; 4], Mac)> {
+    pub fn take_expired(&mut self, now: u64) -> Option<([u8; 4], Mac)> {
         self.soonest.filter(|at| *at <= now)?;
         let mut entries = self.entries.iter_mut().flatten();
-        let entry = entries.find(|entry| entry.due_at().is_some_and(|at| at <= now))?;
+        let entry = entries.find(|entry| entry.expires_at().is_some_and(|at| at <= now))?;
         let mac = entry.next.take()?;
         (entry.mac, entry.moved_at) = (mac, Some(now));
         let moved = (entry.ip, mac);

@@ -1,10 +1,10 @@
-//! The usual report, the short way. Where a connection stands, the card frames and places, and nothing is missing, a segment
+//! The fast path of reports. Where a connection stands, the card frames and places, and nothing is missing, a segment
 //! changes little: what is decided elsewhere step by step is decided here at once, and what it leads to is done by the same
-//! functions. Whatever is not usual is left alone, as if it had not been looked at. `EngineConfig::short_way` switches it off, so
-//! that a test can compare: the frames are the same.
+//! functions. A report that does not fit is left alone, as if it had not been looked at, and takes the slow path.
+//! `EngineConfig::fast_path` turns it off, so that a test can compare: the frames are the same.
 //!
-//! Most of what makes a report usual is the connection's state, which the short way does not change: it is looked at when the
-//! connection has worked step by step ([`Conn::find_way`]), and found again in [`Conn::way`].
+//! Most of what makes a report fit is the connection's state, which the fast path does not change: it is looked at when the
+//! connection has taken the slow path ([`Conn::find_path`]), and found again in [`Conn::path`].
 
 use weft_layout::{fpdu_verdict, refusal, FpduReport, Job, JobKind, PlacedReport, SegmentReport};
 use weft_wire::ddp;
@@ -13,13 +13,13 @@ use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::flag;
 
 use crate::card::port::{Full, Port};
-use crate::connection::conn::{Conn, Phase, TcpState, Way};
-use crate::connection::in_flight::{Header, Origin, Part, MAX_FPDUS};
+use crate::connection::conn::{Conn, Phase, ReportPath, TcpState};
+use crate::connection::in_flight::{Header, InFlight, Origin, MAX_FPDUS};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::interface::config::EngineConfig;
 use crate::memory::job_data::{Data, JOB_PIECES};
-use crate::memory::region::Piece;
+use crate::memory::region::IovaRange;
 use crate::queues::qp::Qp;
 use crate::rdmap::writes::{ends_write, is_write};
 use crate::tcp::input::is_marked;
@@ -27,12 +27,12 @@ use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
 impl Conn {
-    /// Which way its reports may go now.
-    pub fn find_way(&self, qp: Option<&Qp>, config: &EngineConfig) -> Way {
+    /// Which path its reports may take now.
+    pub fn find_path(&self, qp: Option<&Qp>, config: &EngineConfig) -> ReportPath {
         let Some(qp) = qp.filter(|qp| qp.conn == Some(self.id.slot)) else {
-            return Way::Long;
+            return ReportPath::Slow;
         };
-        let short = config.short_way
+        let fast = config.fast_path
             && self.tcp == TcpState::Open
             && self.phase == Phase::Established
             && self.handover.is_attached()
@@ -43,7 +43,7 @@ impl Conn {
             && self.startup.seq.is_none()
             && self.reassembly.is_empty()
             && self.reassembly.twice().is_none();
-        let quiet = self.parts.is_empty()
+        let idle = self.in_flight.is_empty()
             && self.sender.is_at_rest()
             && self.terminate.is_none()
             && !self.rtr_pending
@@ -53,15 +53,15 @@ impl Conn {
             && !self.timers.is_set(Timer::Retry)
             && qp.sq.completed == qp.sq.posted
             && qp.responses.is_empty();
-        match (short, quiet) {
-            (false, _) => Way::Long,
-            (true, false) => Way::Short,
-            (true, true) => Way::Quiet,
+        match (fast, idle) {
+            (false, _) => ReportPath::Slow,
+            (true, false) => ReportPath::Fast,
+            (true, true) => ReportPath::FastIdle,
         }
     }
 }
 
-/// What of a segment's report says whether it is usual, and what follows then.
+/// What of a segment's report says whether it fits the fast path, and what follows then.
 struct Segment {
     tcp_flags: u8,
     epoch: u8,
@@ -83,7 +83,7 @@ pub fn placed_write(
 ) -> bool {
     let report = FpduReport::from_bytes(report);
     let (ddp_control, rdmap_control) = (report.ddp_control, report.rdmap_control);
-    let placed = config.short_way
+    let placed = config.fast_path
         && report.verdict == fpdu_verdict::PLACED
         && is_write(ddp_control, rdmap_control)
         && report.epoch == conn.handover.epoch()
@@ -94,14 +94,14 @@ pub fn placed_write(
 }
 
 impl<P: Port> Link<'_, P> {
-    /// Handles a segment of one FPDU of a Write if it is a usual one; false: nothing was done.
+    /// Handles a segment of one FPDU of a Write if it fits the fast path; false: nothing was done.
     #[inline]
-    pub fn usual_placed(&mut self, report: &PlacedReport) -> bool {
+    pub fn fast_placed(&mut self, report: &PlacedReport) -> bool {
         let (ddp_control, rdmap_control) = (report.ddp_control, report.rdmap_control);
         let prompt = self.shared.config.prompt_ack && ends_write(ddp_control, rdmap_control);
         let done = report.flags & !PlacedReport::ATTACHED == 0
             && is_write(ddp_control, rdmap_control)
-            && self.usual(&Segment {
+            && self.fast_path(&Segment {
                 tcp_flags: report.tcp_flags,
                 epoch: report.epoch,
                 window: report.window,
@@ -115,14 +115,14 @@ impl<P: Port> Link<'_, P> {
         done
     }
 
-    /// Handles a segment if it is a usual one; false: nothing was done. Inlined, so that the report is not taken apart for a call.
+    /// Handles a segment if it fits the fast path; false: nothing was done. Inlined, so that the report is not taken apart for a call.
     #[inline(always)]
-    pub fn usual_segment(&mut self, report: &SegmentReport) -> bool {
+    pub fn fast_segment(&mut self, report: &SegmentReport) -> bool {
         report.flags & !SegmentReport::ATTACHED == 0
             && report.status & (SegmentReport::REFUSAL_MASK | SegmentReport::RAW_FAILED)
                 == refusal::NONE
             && report.done_len == report.payload_len
-            && self.usual(&Segment {
+            && self.fast_path(&Segment {
                 tcp_flags: report.tcp_flags,
                 epoch: report.epoch,
                 window: report.window,
@@ -136,15 +136,15 @@ impl<P: Port> Link<'_, P> {
 
     /// A segment without timestamps and SACK blocks that the card has dealt with as a whole.
     #[inline(always)]
-    fn usual(&mut self, report: &Segment) -> bool {
+    fn fast_path(&mut self, report: &Segment) -> bool {
         let conn = &mut *self.conn;
         let next = conn.reassembly.next();
         let length = report.length;
-        let usual = report.tcp_flags & !flag::PSH == flag::ACK
+        let fits = report.tcp_flags & !flag::PSH == flag::ACK
             && report.seq == next
             && report.epoch == conn.handover.epoch()
             && report.marked == conn.ecn.marked;
-        if !usual {
+        if !fits {
             return false;
         }
         let shift = if conn.peer_scale == u8::MAX {
@@ -153,9 +153,9 @@ impl<P: Port> Link<'_, P> {
             conn.peer_scale
         };
         let window = u32::from(report.window) << shift;
-        let quiet = conn.way == Way::Quiet;
+        let idle = conn.path == ReportPath::FastIdle;
         let mut steady = false;
-        if quiet && report.ack == conn.sender.una {
+        if idle && report.ack == conn.sender.una {
             conn.sender.take_window_of(report.seq, report.ack, window);
         } else {
             let ack = Ack {
@@ -186,10 +186,10 @@ impl<P: Port> Link<'_, P> {
             conn.reassembly.skip_to(end, &mut self.shared.pool);
             conn.owe_ack(self.now, self.shared.config.delayed_ack);
         }
-        if quiet {
+        if idle {
             self.acknowledge();
             if self.conn.timers.is_set(Timer::Retry) {
-                self.conn.way = Way::Short;
+                self.conn.path = ReportPath::Fast;
             }
         } else if !(steady && self.rest()) {
             self.go_on();
@@ -197,13 +197,13 @@ impl<P: Port> Link<'_, P> {
         true
     }
 
-    /// After a usual acknowledgment: nothing is to be sent again, and what is new has to wait until there is more room for it. False: it
+    /// After an acknowledgment on the fast path: nothing is to be sent again, and what is new has to wait until there is more room for it. False: it
     /// has not, and nothing was done.
     #[inline]
     fn rest(&mut self) -> bool {
         let conn = &mut *self.conn;
-        let front = conn.parts.front();
-        if front.is_none_or(|part| seq::le(part.end, conn.sender.una))
+        let front = conn.in_flight.front();
+        if front.is_none_or(|segment| seq::le(segment.end, conn.sender.una))
             || !conn.sender.is_steady()
             || conn.timers.is_set(Timer::Retry)
             || conn.startup.unsent() > 0
@@ -224,14 +224,14 @@ impl<P: Port> Link<'_, P> {
     fn go_on(&mut self) {
         self.retire();
         self.transmit();
-        while self.conn.has_all_parts() && self.retire() {
+        while self.conn.in_flight_is_full() && self.retire() {
             self.transmit();
         }
         if self.conn.phase != Phase::Established || self.conn.tcp != TcpState::Open {
-            self.settle();
+            self.housekeeping();
         }
         self.shared.take_back(self.conn);
-        self.conn.way = self.conn.find_way(self.qp.as_deref(), &self.shared.config);
+        self.conn.path = self.conn.find_path(self.qp.as_deref(), &self.shared.config);
     }
 
     /// Sends the middle of a Write: whole segments from one piece of memory. False: that is not what comes next, or there is
@@ -254,13 +254,13 @@ impl<P: Port> Link<'_, P> {
         let fpdu_payload = (Markers::OFF.mulpdu(emss as usize) - ddp::TAGGED_HEADER) as u32;
         let wire = Markers::OFF.fpdu_length(0, ddp::TAGGED_HEADER + fpdu_payload as usize) as u32;
         let left = entry.length - entry.sent;
-        if !self.shared.config.short_way
+        if !self.shared.config.fast_path
             || conn.tx_markers != Markers::OFF
             || qp.software.is_some()
             || !qp.responses.is_empty()
             || room < wire
             || left <= fpdu_payload
-            || conn.has_all_parts()
+            || conn.in_flight_is_full()
             || conn.sender.owes_cwr()
             || !conn.may_send
             || conn.fin_seq.is_some()
@@ -285,7 +285,7 @@ impl<P: Port> Link<'_, P> {
             to_or_mo: to.wrapping_add(u64::from(entry.sent)),
             rsvd_ulp: 0,
         };
-        let piece = Piece {
+        let piece = IovaRange {
             iova: source.at.wrapping_add(u64::from(entry.sent)),
             length: payload,
         };
@@ -309,9 +309,9 @@ impl<P: Port> Link<'_, P> {
         self.shared.stats.jobs += 1;
         self.ack_with_data();
         self.shared.lend(self.conn);
-        let mut all = [Piece::default(); JOB_PIECES];
+        let mut all = [IovaRange::default(); JOB_PIECES];
         all[0] = piece;
-        self.conn.parts.push_back(Part {
+        self.conn.in_flight.push_back(InFlight {
             seq: first,
             end: first.wrapping_add(octets),
             header,
@@ -326,7 +326,7 @@ impl<P: Port> Link<'_, P> {
         });
         self.conn.sender.sent(self.now, octets);
         if let Some(qp) = self.qp.as_mut() {
-            qp.send_turn = false;
+            qp.send_queue_next = false;
             if let Some(entry) = qp.sq.next_mut() {
                 entry.sent += payload;
             }

@@ -15,7 +15,7 @@ use crate::connection::timers::Timer;
 use crate::handover::out_of_order::Piece;
 use crate::interface::cm::{ConnectFailure, DisconnectReason};
 use crate::interface::verbs::Status;
-use crate::tcp::acceptance::{judge, timestamp, Arriving, Refusal, Verdict};
+use crate::tcp::acceptance::{judge, timestamp, Arriving, DropReason, Verdict};
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
@@ -50,9 +50,9 @@ pub struct Seen<'a> {
     /// The IP header has options (of a segment that the card looked up).
     pub ip_options: bool,
     /// The payload, if it stays in its raw slot.
-    pub held: Option<Piece>,
+    pub slot_piece: Option<Piece>,
     /// The card has refused it.
-    pub refused: Option<Refusal>,
+    pub refused: Option<DropReason>,
     /// The card has seen that all of it is old.
     pub duplicate: bool,
 }
@@ -84,7 +84,7 @@ impl<'a> Seen<'a> {
             payload: segment.payload,
             marked: false,
             ip_options: false,
-            held: None,
+            slot_piece: None,
             refused: None,
             duplicate: false,
         }
@@ -95,7 +95,7 @@ impl<'a> Seen<'a> {
     pub fn of_report(report: &SegmentReport, raw: Option<&'a [u8]>) -> Option<Self> {
         let refused = match report.status & SegmentReport::REFUSAL_MASK {
             refusal::NONE => None,
-            refusal => Some(Refusal::of_card(refusal)?),
+            refusal => Some(DropReason::of_card(refusal)?),
         };
         let mut sack = SackBlocks::default();
         let blocks = [
@@ -124,7 +124,7 @@ impl<'a> Seen<'a> {
             payload: &[],
             marked: is_marked(report.status),
             ip_options: false,
-            held: None,
+            slot_piece: None,
             refused,
             duplicate: report.duplicate(),
         };
@@ -266,7 +266,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// The rule of acceptance; for a segment without payload as far as it applies.
-    fn fit(&self, seen: &Seen<'_>) -> Result<Fit, Refusal> {
+    fn fit(&self, seen: &Seen<'_>) -> Result<Fit, DropReason> {
         if let Some(refusal) = seen.refused {
             return Err(refusal);
         }
@@ -296,14 +296,14 @@ impl<P: Port> Link<'_, P> {
             };
         }
         if seen.flags & flag::ACK == 0 {
-            return Err(Refusal::NoAck);
+            return Err(DropReason::NoAck);
         }
         if let Some(refusal) = timestamp(seen.timestamps.map(|(value, _)| value), &position) {
             return Err(refusal);
         }
         let limit = rcv_nxt.wrapping_add(position.window);
         if seq::lt(limit, end) {
-            Err(Refusal::Window)
+            Err(DropReason::Window)
         } else if seq::lt(seen.seq, rcv_nxt) {
             Ok(old)
         } else {
@@ -311,16 +311,16 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    fn refused(&mut self, refusal: Refusal) {
+    fn refused(&mut self, refusal: DropReason) {
         let stats = &mut self.shared.stats;
         match refusal {
-            Refusal::NoAck => stats.refused_no_ack += 1,
-            Refusal::NoTimestamp => stats.refused_no_timestamp += 1,
-            Refusal::Window => {
+            DropReason::NoAck => stats.refused_no_ack += 1,
+            DropReason::NoTimestamp => stats.refused_no_timestamp += 1,
+            DropReason::Window => {
                 stats.refused_window += 1;
                 self.challenge();
             }
-            Refusal::Timestamp => {
+            DropReason::Timestamp => {
                 stats.refused_timestamp += 1;
                 self.challenge();
                 self.freshen_card();
@@ -412,7 +412,7 @@ impl<P: Port> Link<'_, P> {
         self.arm_drain();
         self.window_used();
         self.take_mark(seen);
-        if seen.held.is_none() {
+        if seen.slot_piece.is_none() {
             self.spill();
         }
         let before = self.conn.reassembly.next();
@@ -425,7 +425,7 @@ impl<P: Port> Link<'_, P> {
         }
         if seen.done < seen.length {
             self.shared.stats.segments_raw += 1;
-            if let Some(piece) = seen.held {
+            if let Some(piece) = seen.slot_piece {
                 self.keep(piece);
             } else if let Some(rest) = seen.payload.get(seen.done as usize..) {
                 let at = seen.seq.wrapping_add(seen.done);
@@ -478,7 +478,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.ecn.data(seen.marked, seen.flags & flag::CWR != 0);
     }
 
-    /// The segment's FIN, or an earlier one whose turn has come.
+    /// The segment's FIN, or an earlier one that is in order now.
     fn fin(&mut self, seen: &Seen<'_>) {
         if seen.flags & flag::FIN != 0 && self.conn.peer_fin.is_none() {
             let at = seen.seq.wrapping_add(seen.length);
@@ -490,22 +490,22 @@ impl<P: Port> Link<'_, P> {
         self.take_fin();
     }
 
-    /// The peer's FIN, if its turn has come: behind all data, and not before the card has walked over what of them lies in slots.
+    /// The peer's FIN, if it is in order: behind all data, and not before the card has walked over what of them lies in slots.
     pub fn take_fin(&mut self) {
         if self.conn.peer_fin != Some(self.conn.reassembly.next()) || self.conn.peer_fin_done {
             return;
         }
-        if self.conn.handover.held.is_replaying() {
+        if self.conn.handover.out_of_order.is_replaying() {
             return;
         }
-        if !self.conn.handover.held.is_empty() {
+        if !self.conn.handover.out_of_order.is_empty() {
             // Half an FPDU, and nothing comes behind it.
             self.spill();
             self.stream();
         }
         self.conn.peer_fin_done = true;
         self.conn.ack.now = true;
-        if self.conn.bytes.is_some() {
+        if self.conn.byte_stream.is_some() {
             // Its user finds out, and may have more to say.
             return;
         }
@@ -514,7 +514,7 @@ impl<P: Port> Link<'_, P> {
             | Phase::Handshake
             | Phase::AwaitReply
             | Phase::AwaitRequest
-            | Phase::AwaitTurn
+            | Phase::AwaitBacklog
             | Phase::AwaitAnswer => {
                 self.give_up(ConnectFailure::Closed);
             }
@@ -524,31 +524,31 @@ impl<P: Port> Link<'_, P> {
             }
             Phase::Established => self.finish(DisconnectReason::Peer),
             Phase::Closing => self.finish(DisconnectReason::Local),
-            Phase::Finishing | Phase::Ending | Phase::Finished => self.conn.fin_queued = true,
+            Phase::Finishing | Phase::Draining | Phase::Finished => self.conn.fin_queued = true,
         }
     }
 
-    /// Forgets the parts that are acknowledged and whose memory the card has read, and completes
-    /// the work requests that end with them. True: there is room for parts again where there was none.
+    /// Forgets the segments that are acknowledged and whose memory the card has read, and completes
+    /// the work requests that end with them. True: there is room for segments again where there was none.
     pub fn retire(&mut self) -> bool {
-        let full = self.conn.has_all_parts();
-        let ending = self.conn.phase == Phase::Ending;
-        while let Some(part) = self.conn.parts.front() {
-            let acked = seq::le(part.end, self.conn.sender.una) || ending;
+        let full = self.conn.in_flight_is_full();
+        let draining = self.conn.phase == Phase::Draining;
+        while let Some(segment) = self.conn.in_flight.front() {
+            let acked = seq::le(segment.end, self.conn.sender.una) || draining;
             if !acked {
                 break;
             }
-            if !self.is_done(part.job) {
+            if !self.is_done(segment.job) {
                 if !self.conn.timers.is_set(Timer::JobsDone) {
                     let at = self.now.saturating_add(crate::connection::link::POLL);
                     self.conn.timers.set(Timer::JobsDone, Some(at));
                 }
                 break;
             }
-            let origin = part.origin;
-            self.conn.parts.pop_front();
+            let origin = segment.origin;
+            self.conn.in_flight.pop_front();
             if let (Origin::Request(number, true), Some(qp), false) =
-                (origin, self.qp.as_mut(), ending)
+                (origin, self.qp.as_mut(), draining)
             {
                 if let Some(entry) = qp.sq.get_mut(number) {
                     entry.outcome.get_or_insert(Status::Success);
@@ -558,7 +558,7 @@ impl<P: Port> Link<'_, P> {
         if let Some(qp) = self.qp.as_mut() {
             qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
         }
-        full && !self.conn.has_all_parts()
+        full && !self.conn.in_flight_is_full()
     }
 
     /// True for the side that connects.

@@ -104,21 +104,21 @@ impl<P: Port> Link<'_, P> {
             self.send_control(flag::FIN | flag::ACK, seq, Options::default(), &[])?;
             return Ok(Some((seq, seq.wrapping_add(1))));
         }
-        if self.conn.bytes.is_some() {
-            return self.send_bytes_again(seq).map(Some);
+        if self.conn.byte_stream.is_some() {
+            return self.resend_stream(seq).map(Some);
         }
         let index = self
             .conn
-            .parts
-            .partition_point(|part| seq::le(part.end, seq));
+            .in_flight
+            .partition_point(|segment| seq::le(segment.end, seq));
         let tcp = self.tcp_fields(flag::ACK | flag::PSH);
         let markers = self.conn.tx_markers;
         let append_crc = self.card_makes_crc();
-        let (Some(part), Some(qp)) = (self.conn.parts.get_mut(index), &self.qp) else {
+        let (Some(segment), Some(qp)) = (self.conn.in_flight.get_mut(index), &self.qp) else {
             // Nothing is known to lie there; it cannot be.
             return Ok(Some((seq, self.conn.sender.nxt)));
         };
-        if part
+        if segment
             .region
             .is_some_and(|region| !self.shared.regions.stands(region))
         {
@@ -126,15 +126,17 @@ impl<P: Port> Link<'_, P> {
         }
         if let Some(buffer) = qp.software {
             // It lies in the send buffer as it was sent.
-            let (flow, range) = (qp.id.flow(), (part.seq, part.end));
+            let (flow, range) = (qp.id.flow(), (segment.seq, segment.end));
             let job = buffer.job(flow, range, append_crc, tcp);
-            part.job = self.port.post_job(&job.to_bytes())?;
+            segment.job = self.port.post_job(&job.to_bytes())?;
             self.shared.stats.jobs += 1;
             self.ack_with_data();
             return Ok(Some(range));
         }
-        let slice = part.fpdu_at(markers, seq);
-        part.job = self.port.post_job(&part.slot(qp.id.flow(), &slice, tcp))?;
+        let slice = segment.fpdu_at(markers, seq);
+        segment.job = self
+            .port
+            .post_job(&segment.slot(qp.id.flow(), &slice, tcp))?;
         self.shared.stats.jobs += 1;
         self.ack_with_data();
         Ok(Some((slice.seq, slice.end)))
@@ -186,7 +188,7 @@ impl<P: Port> Link<'_, P> {
                 }
                 Step::Full | Step::Over => return Err(Full),
                 Step::NoWindow => {
-                    // Nothing is under way that would bring a window update: probe for it.
+                    // Nothing is in flight that would bring a window update: probe for it.
                     let idle = self.conn.sender.flight() == 0;
                     if idle && !self.conn.timers.is_set(Timer::Persist) {
                         let at = self.now.saturating_add(self.conn.sender.rtt.timeout());
@@ -210,7 +212,7 @@ impl<P: Port> Link<'_, P> {
         if self.conn.startup.unsent() > 0 {
             return self.send_more_startup(congestion, window);
         }
-        self.take_turns();
+        self.issue_entries();
         self.atomic_work();
         if self.waits_for_room(congestion, window) {
             return Step::NoRoom;
@@ -229,7 +231,7 @@ impl<P: Port> Link<'_, P> {
             }
             return self.send_message(&message, congestion, window);
         }
-        match self.send_bytes(congestion, window) {
+        match self.send_stream(congestion, window) {
             Step::Nothing => {}
             step => return step,
         }

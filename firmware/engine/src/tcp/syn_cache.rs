@@ -127,7 +127,7 @@ impl SynCache {
         self.soonest
     }
 
-    /// There was no room for the first SYN-ACK of a row: it is due soon.
+    /// There was no room for the first SYN-ACK of a row: its timer expires soon.
     pub fn unsent(&mut self, now: u64, row: &HalfOpen) {
         let index = self.find(row.local, row.remote);
         if let Some(row) = index.and_then(|index| self.rows.get_mut(index)) {
@@ -167,9 +167,9 @@ impl SynCache {
         worst.map(|(at, _)| at)
     }
 
-    /// A row that is due: its SYN-ACK, or the end of its patience. It is forgotten when its SYN-ACK went `retries` times, or it stands and is silent;
+    /// A row whose timer has expired: its SYN-ACK, or the end of its time. It is forgotten when its SYN-ACK went `retries` times, or it stands and is silent;
     /// else it waits twice as long for the next, and the second value is false.
-    pub fn take_due(&mut self, now: u64, retries: u8, rto: u64) -> Option<(HalfOpen, bool)> {
+    pub fn take_expired(&mut self, now: u64, retries: u8, rto: u64) -> Option<(HalfOpen, bool)> {
         self.soonest.filter(|at| *at <= now)?;
         let index = self.rows.iter().position(|row| row.again_at <= now)?;
         let unsent = core::mem::take(&mut self.rows[index].unsent);

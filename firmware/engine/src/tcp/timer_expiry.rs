@@ -1,4 +1,4 @@
-//! What happens when a timer of a connection is due.
+//! What happens when a timer of a connection expires.
 
 use crate::card::port::Port;
 use crate::connection::conn::{Phase, TcpState};
@@ -17,37 +17,37 @@ const KEEPALIVE_TRIES: u8 = 8;
 const KEEPALIVE_INTERVAL: u64 = 75_000_000_000;
 
 impl<P: Port> Link<'_, P> {
-    /// Handles every timer that is due; what is to be sent then, `transmit` sends.
-    pub fn timers_due(&mut self) {
+    /// Handles every timer that has expired; what is to be sent then, `transmit` sends.
+    pub fn timers_expired(&mut self) {
         let now = self.now;
-        if self.conn.timers.take_due(Timer::JobsDone, now) {
+        if self.conn.timers.take_expired(Timer::JobsDone, now) {
             self.port.refresh_jobs_done();
         }
         let handshake = matches!(self.conn.tcp, TcpState::SynSent | TcpState::SynReceived);
-        if self.conn.timers.take_due(Timer::Retry, now) && handshake {
+        if self.conn.timers.take_expired(Timer::Retry, now) && handshake {
             self.send_syn();
         }
-        if self.conn.timers.take_due(Timer::DelayedAck, now) {
+        if self.conn.timers.take_expired(Timer::DelayedAck, now) {
             self.conn.ack.now = true;
         }
-        if self.conn.timers.take_due(Timer::Window, now) {
-            self.window_due();
+        if self.conn.timers.take_expired(Timer::Window, now) {
+            self.window_expired();
         }
-        if self.conn.timers.take_due(Timer::Retransmit, now) {
-            self.retransmit_due();
+        if self.conn.timers.take_expired(Timer::Retransmit, now) {
+            self.retransmit_expired();
         }
-        if self.conn.timers.take_due(Timer::Persist, now) {
-            self.persist_due();
+        if self.conn.timers.take_expired(Timer::Persist, now) {
+            self.persist_expired();
         }
-        if self.conn.timers.take_due(Timer::Keepalive, now) {
-            self.keepalive_due();
+        if self.conn.timers.take_expired(Timer::Keepalive, now) {
+            self.keepalive_expired();
         }
-        if self.conn.timers.take_due(Timer::Phase, now) {
-            self.phase_due();
+        if self.conn.timers.take_expired(Timer::Phase, now) {
+            self.phase_expired();
         }
     }
 
-    fn retransmit_due(&mut self) {
+    fn retransmit_expired(&mut self) {
         match self.conn.tcp {
             TcpState::SynSent | TcpState::SynReceived => {
                 if self.conn.tries >= self.shared.config.syn_retries {
@@ -77,7 +77,7 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
-    fn persist_due(&mut self) {
+    fn persist_expired(&mut self) {
         if self.conn.tcp != TcpState::Open {
             return;
         }
@@ -96,7 +96,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.timers.set(Timer::Persist, Some(at));
     }
 
-    fn keepalive_due(&mut self) {
+    fn keepalive_expired(&mut self) {
         let Some(interval) = self.shared.config.keepalive else {
             return;
         };
@@ -104,7 +104,7 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         if self.conn.sender.flight() > 0 || self.conn.timers.is_set(Timer::Persist) {
-            // Something is under way that calls for an answer itself (RFC 9293 §3.8.4).
+            // Something is in flight that calls for an answer itself (RFC 9293 §3.8.4).
             let at = self.now.saturating_add(interval);
             self.conn.timers.set(Timer::Keepalive, Some(at));
             return;
@@ -121,7 +121,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.timers.set(Timer::Keepalive, Some(at));
     }
 
-    fn phase_due(&mut self) {
+    fn phase_expired(&mut self) {
         match self.conn.phase {
             Phase::Resolving => {
                 if self.conn.tries >= ARP_TRIES {
@@ -130,7 +130,7 @@ impl<P: Port> Link<'_, P> {
                     self.ask_for_neighbour();
                 }
             }
-            Phase::AwaitTurn => self.reject_busy(),
+            Phase::AwaitBacklog => self.reject_busy(),
             Phase::AwaitFirst => self.reset(ConnectFailure::NoRtr, DisconnectReason::TimedOut),
             Phase::Finished => {
                 if self.conn.tcp == TcpState::Open {
@@ -225,8 +225,8 @@ impl<P: Port> Link<'_, P> {
                     self.lost(ConnectFailure::NoResources, DisconnectReason::Aborted);
                     return;
                 }
-                if self.conn.bytes.as_ref().is_some_and(|b| b.adopted) {
-                    self.resume_bytes();
+                if self.conn.byte_stream.as_ref().is_some_and(|b| b.adopted) {
+                    self.resume_byte_stream();
                     return;
                 }
                 self.conn.tcp = TcpState::SynSent;

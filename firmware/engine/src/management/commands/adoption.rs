@@ -1,4 +1,4 @@
-//! A connection of another stack, and the switch to RDMA, as records.
+//! A connection of another stack, and the way from bytes to RDMA, as records.
 
 use weft_layout::{Command, CommandOpcode, StreamState as Record};
 

@@ -25,8 +25,11 @@ impl Engine {
     ) -> Result<StreamHandover, Error> {
         let slot = self.slot_of(conn)?;
         let found = self.standing(slot)?;
-        let switches = found.bytes.as_ref().is_some_and(|b| b.switch.is_some());
-        if found.phase != Phase::Established || found.tcp != TcpState::Open || switches {
+        let becomes_mpa = found
+            .byte_stream
+            .as_ref()
+            .is_some_and(|b| b.stream_to_mpa.is_some());
+        if found.phase != Phase::Established || found.tcp != TcpState::Open || becomes_mpa {
             return Err(Error::WrongConnectionState);
         }
         let mut state = StreamHandover {
@@ -50,7 +53,7 @@ impl Engine {
             tcp.peer_closed = conn.peer_fin_done;
             tcp.unread = vec![0; conn.reassembly.available()];
             conn.reassembly.copy_front(&mut tcp.unread);
-            let Some(bytes) = conn.bytes.as_ref() else {
+            let Some(bytes) = conn.byte_stream.as_ref() else {
                 return;
             };
             // Some of what is kept may be acknowledged.
@@ -74,7 +77,7 @@ impl Engine {
     }
 
     /// Makes a stream of a state handed over, on a queue pair with a ring, as [`accept_stream`](Self::accept_stream) does. The local address
-    /// is this engine's. Ends in `StreamEstablished`, or in `ConnectError` if the next station on the way does not answer. What was under way
+    /// is this engine's. Ends in `StreamEstablished`, or in `ConnectError` if the next station on the way does not answer. What was in flight
     /// is sent again as far as the peer does not acknowledge it.
     pub fn adopt<P: Port>(
         &mut self,
@@ -135,9 +138,9 @@ impl Engine {
         conn.peer_fin = tcp.peer_closed.then_some(next);
         conn.peer_fin_done = tcp.peer_closed;
         let id = conn.id;
-        let mut bytes = Box::<crate::streaming::ring::Bytes>::default();
+        let mut bytes = Box::<crate::streaming::ring::ByteStream>::default();
         bytes.resume(tcp.snd_una, kept, tcp.flight());
-        conn.bytes = Some(bytes);
+        conn.byte_stream = Some(bytes);
         if !whole {
             self.forget(slot);
             return Err(Error::NoMemory);

@@ -8,7 +8,7 @@ use crate::connection::conn::{Conn, Phase, Role};
 use crate::interface::cm::{ConnId, Endpoint};
 use crate::interface::error::Error;
 use crate::interface::verbs::{Access, QpId, QpState, Sge};
-use crate::memory::region::Piece;
+use crate::memory::region::IovaRange;
 
 /// How a stream stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Engine {
         self.run(now, slot, port, |link| {
             bound = link.bind();
             if bound {
-                link.bytes_established();
+                link.byte_stream_established();
             }
         });
         if bound {
@@ -91,7 +91,7 @@ impl Engine {
             .new_connection(now, Role::Initiator, (local, remote), port)
             .ok_or(Error::NoConnections)?;
         if let Some(conn) = self.conns.get_mut(slot) {
-            conn.bytes = Some(Box::default());
+            conn.byte_stream = Some(Box::default());
         }
         self.take_queue_pair(slot, qp, memory, ring.stag);
         self.run(now, slot, port, |link| link.start());
@@ -112,7 +112,7 @@ impl Engine {
         let slot = self.slot_of(conn)?;
         self.still_bytes(slot)?;
         let mut count = 0;
-        self.run(now, slot, port, |link| count = link.read_bytes(out));
+        self.run(now, slot, port, |link| count = link.read_stream(out));
         Ok(count)
     }
 
@@ -129,14 +129,14 @@ impl Engine {
             return Err(Error::WrongConnectionState);
         }
         let mut count = Ok(0);
-        self.run(now, slot, port, |link| count = link.write_bytes(bytes));
+        self.run(now, slot, port, |link| count = link.write_stream(bytes));
         count.map_err(|_| Error::InvalidRegion)
     }
 
     /// A small segment does not wait for the acknowledgment of what was sent before (TCP_NODELAY).
     pub fn set_no_delay(&mut self, conn: ConnId, no_delay: bool) -> Result<(), Error> {
         let slot = self.slot_of(conn)?;
-        if let Some(bytes) = &mut self.stream_mut(slot)?.bytes {
+        if let Some(bytes) = &mut self.stream_mut(slot)?.byte_stream {
             bytes.no_delay = no_delay;
         }
         Ok(())
@@ -145,7 +145,10 @@ impl Engine {
     /// How it stands.
     pub fn stream_state(&self, conn: ConnId) -> Result<StreamState, Error> {
         let conn = self.standing(self.slot_of(conn)?)?;
-        let bytes = conn.bytes.as_ref().ok_or(Error::WrongConnectionState)?;
+        let bytes = conn
+            .byte_stream
+            .as_ref()
+            .ok_or(Error::WrongConnectionState)?;
         Ok(StreamState {
             readable: conn.reassembly.available(),
             writable: bytes.room() as usize,
@@ -159,7 +162,7 @@ impl Engine {
     pub(super) fn standing(&self, slot: u16) -> Result<&Conn, Error> {
         let conn = self.conns.get(slot).ok_or(Error::UnknownConnection)?;
         let stands = matches!(conn.phase, Phase::Established | Phase::Closing);
-        match conn.bytes.is_some() && stands {
+        match conn.byte_stream.is_some() && stands {
             true => Ok(conn),
             false => Err(Error::WrongConnectionState),
         }
@@ -168,7 +171,11 @@ impl Engine {
     /// The same, whose bytes have not come to an end by `start_mpa`.
     fn still_bytes(&self, slot: u16) -> Result<&Conn, Error> {
         let conn = self.standing(slot)?;
-        match conn.bytes.as_ref().is_some_and(|b| b.switch.is_some()) {
+        match conn
+            .byte_stream
+            .as_ref()
+            .is_some_and(|b| b.stream_to_mpa.is_some())
+        {
             true => Err(Error::WrongConnectionState),
             false => Ok(conn),
         }
@@ -176,14 +183,14 @@ impl Engine {
 
     pub(super) fn stream_mut(&mut self, slot: u16) -> Result<&mut Conn, Error> {
         let conn = self.conns.get_mut(slot).ok_or(Error::UnknownConnection)?;
-        match conn.bytes {
+        match conn.byte_stream {
             Some(_) => Ok(conn),
             None => Err(Error::WrongConnectionState),
         }
     }
 
     /// The memory of a ring, of a queue pair that has no connection.
-    pub(super) fn ring(&self, qp: QpId, ring: &Sge) -> Result<Piece, Error> {
+    pub(super) fn ring(&self, qp: QpId, ring: &Sge) -> Result<IovaRange, Error> {
         let state = self.qp(qp)?;
         if state.state != QpState::Idle || state.conn.is_some() {
             return Err(Error::WrongQpState);
@@ -198,11 +205,11 @@ impl Engine {
         regions.local(pd, ring.stag, ring.to, ring.length, Access::NONE)
     }
 
-    pub(super) fn take_queue_pair(&mut self, slot: u16, qp: QpId, memory: Piece, stag: u32) {
+    pub(super) fn take_queue_pair(&mut self, slot: u16, qp: QpId, memory: IovaRange, stag: u32) {
         if let Some(conn) = self.conns.get_mut(slot) {
             conn.qp = Some(qp.flow);
             conn.reassembly.accept(&mut self.shared.pool);
-            if let Some(bytes) = &mut conn.bytes {
+            if let Some(bytes) = &mut conn.byte_stream {
                 bytes.begin(memory, stag);
                 self.shared.regions.post(stag);
             }

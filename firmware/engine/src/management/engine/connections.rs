@@ -223,7 +223,7 @@ impl Engine {
 
     /// A port nobody can foresee (RFC 6056 §3.3.1).
     pub(super) fn free_port(&mut self, remote: Endpoint) -> Option<u16> {
-        let own = self.shared.config.share.ports();
+        let own = self.shared.config.split.ports();
         let span = u32::from(own.end() - own.start()) + 1;
         let start = self.shared.random.next() % span;
         (0..span)
@@ -268,7 +268,7 @@ impl Engine {
     /// behind its end; a new connection between its addresses begins beyond its sequence numbers (RFC 6528), as it does in TIME_WAIT.
     fn cut_time_wait(&mut self) {
         let waiting = self.conns.iter().filter(|conn| conn.only_waits());
-        let longest = waiting.min_by_key(|conn| conn.timers.due_at(Timer::Phase));
+        let longest = waiting.min_by_key(|conn| conn.timers.expires_at(Timer::Phase));
         if let Some(slot) = longest.map(|conn| conn.id.slot) {
             self.forget(slot);
             self.shared.stats.time_waits_cut += 1;

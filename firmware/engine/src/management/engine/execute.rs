@@ -255,7 +255,7 @@ impl Engine {
         match (from, to) {
             _ if from == to => {}
             (_, QpState::Error) => self.set_qp_error(now, qp, port)?,
-            (QpState::Rts, QpState::Closing) if self.close_joined(qp) => {}
+            (QpState::Rts, QpState::Closing) if self.close_loopback(qp) => {}
             (QpState::Rts, QpState::Closing) => {
                 if let Some(conn) = self.connection_of(qp) {
                     self.disconnect(now, conn, port)?;

@@ -14,7 +14,7 @@ use crate::connection::conn::{
 use crate::connection::link::Shared;
 use crate::interface::cm::Endpoint;
 use crate::interface::config::Ecn;
-use crate::streaming::ring::Bytes;
+use crate::streaming::ring::ByteStream;
 use crate::tcp::input::Seen;
 use crate::tcp::syn_cache::{completes, HalfOpen};
 use weft_tcp::seq;
@@ -55,7 +55,7 @@ impl Engine {
 
     /// The segments that the SYN allows are large enough.
     fn fits(&mut self, port: u16, syn: &Seen<'_>) -> bool {
-        let least = match self.listens_for_bytes(port) {
+        let least = match self.listens_for_streams(port) {
             false => MIN_SEGMENT,
             true => MIN_STREAM_SEGMENT,
         };
@@ -157,7 +157,7 @@ impl Engine {
     /// A segment behind which there need be no connection yet: who connects speaks first in MPA (RFC 5044 §7.1), and has said nothing. With
     /// plain bytes this side may have something to say.
     fn says_nothing(&self, port: u16, seen: &Seen<'_>) -> bool {
-        seen.length == 0 && seen.flags & flag::FIN == 0 && !self.listens_for_bytes(port)
+        seen.length == 0 && seen.flags & flag::FIN == 0 && !self.listens_for_streams(port)
     }
 
     /// The handshake is done, and the peer silent so far.
@@ -226,7 +226,7 @@ impl Engine {
             reset(now, &mut self.shared, row, port);
             return false;
         };
-        let bytes = self.listens_for_bytes(row.local.port);
+        let bytes = self.listens_for_streams(row.local.port);
         let id = self.conns.get(slot).map(|conn| conn.id);
         // The silence since the third segment is no round trip.
         let silent = row.stands_since.map_or(0, |(at, _)| now.saturating_sub(at));
@@ -246,7 +246,7 @@ impl Engine {
             link.conn.listener = row.local.port;
             if bytes {
                 // What comes before somebody accepts is his, and there is no frame that says how much it may be.
-                link.conn.bytes = Some(Box::<Bytes>::default());
+                link.conn.byte_stream = Some(Box::<ByteStream>::default());
                 link.conn.reassembly.grant(u32::MAX);
             }
             link.conn.remote_mac = row.mac;
@@ -269,7 +269,7 @@ impl Engine {
     /// SYN-ACKs that are due again, and silence that has lasted too long.
     pub(super) fn half_open_timers<P: Port>(&mut self, now: u64, port: &mut P) {
         let retries = self.shared.config.syn_retries;
-        while let Some((row, gone)) = self.shared.syn_cache.take_due(now, retries, RTO) {
+        while let Some((row, gone)) = self.shared.syn_cache.take_expired(now, retries, RTO) {
             if gone {
                 self.shared.stats.half_open_forgotten += 1;
                 if row.stands_since.is_some() {

@@ -79,8 +79,8 @@ impl Engine {
     }
 
     /// Neighbours whose last word came too soon behind their last move, and counts now.
-    pub(super) fn neighbours_due<P: Port>(&mut self, now: u64, port: &mut P) {
-        while let Some((ip, mac)) = self.shared.neighbours.take_due(now) {
+    pub(super) fn neighbours_expired<P: Port>(&mut self, now: u64, port: &mut P) {
+        while let Some((ip, mac)) = self.shared.neighbours.take_expired(now) {
             self.neighbour_found(now, ip, mac, port);
         }
     }

@@ -5,7 +5,7 @@
 //!                   │ the request is whole
 //!                   ▼
 //!                the line ──── the backlog has room ───► told: CONNECT_REQUEST, until the program answers
-//!                   │ it is full, or the turn does not come
+//!                   │ it is full, or the backlog has no room in time
 //!                   ▼
 //!                rejected
 //! ```
@@ -53,7 +53,7 @@ fn is_silent(conn: &Conn) -> bool {
 
 /// A connection that came in and that the application has not answered.
 fn waits_for_answer(conn: &Conn) -> bool {
-    let asks = matches!(conn.phase, Phase::AwaitTurn | Phase::AwaitAnswer);
+    let asks = matches!(conn.phase, Phase::AwaitBacklog | Phase::AwaitAnswer);
     is_silent(conn) || conn.role == Role::Responder && asks
 }
 
@@ -101,7 +101,7 @@ impl Engine {
     ) -> Result<u16, Error> {
         let taken = |port| self.listeners.iter().any(|listener| listener.port == port);
         let port = match port_number {
-            0 => (self.shared.config.share.ports())
+            0 => (self.shared.config.split.ports())
                 .find(|port| !taken(*port))
                 .ok_or(Error::NoPorts)?,
             port if taken(port) => return Err(Error::PortInUse(port)),
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// And its connections carry plain bytes?
-    pub(super) fn listens_for_bytes(&self, port: u16) -> bool {
+    pub(super) fn listens_for_streams(&self, port: u16) -> bool {
         let mut listeners = self.listeners.iter();
         listeners.any(|listener| listener.port == port && listener.bytes)
     }
@@ -209,13 +209,13 @@ impl Engine {
         !self.conns.is_full()
     }
 
-    /// Requests that have just become whole, and those whose turn has come.
-    pub(super) fn turns<P: Port>(&mut self, now: u64, port: &mut P) {
+    /// Requests that have just become whole, and those that the backlog has room for.
+    pub(super) fn admit_requests<P: Port>(&mut self, now: u64, port: &mut P) {
         while let Some(id) = self.shared.asking.pop_front() {
             self.asks(now, id, port);
         }
         for at in 0..self.listeners.len() {
-            while let Some(id) = self.whose_turn(at) {
+            while let Some(id) = self.next_admitted(at) {
                 self.shared.in_line -= 1;
                 self.tell_request(now, id, port);
             }
@@ -223,7 +223,7 @@ impl Engine {
     }
 
     /// The next one in this listener's line, if the program may hear of one more.
-    fn whose_turn(&mut self, at: usize) -> Option<ConnId> {
+    fn next_admitted(&mut self, at: usize) -> Option<ConnId> {
         let (conns, listener) = (&self.conns, self.listeners.get_mut(at)?);
         if listener.line.is_empty() || !listener.has_room(conns) {
             return None;
@@ -232,11 +232,11 @@ impl Engine {
     }
 
     fn asks<P: Port>(&mut self, now: u64, id: ConnId, port: &mut P) {
-        let in_turn = |conn: &Conn| conn.phase == Phase::AwaitTurn;
+        let awaits_backlog = |conn: &Conn| conn.phase == Phase::AwaitBacklog;
         let Some(at) = self.conns.get(id.slot).map(|conn| conn.listener) else {
             return;
         };
-        if !waits(&self.conns, id, in_turn) {
+        if !waits(&self.conns, id, awaits_backlog) {
             return;
         }
         let conns = &self.conns;
@@ -267,8 +267,8 @@ impl Engine {
         let conns = &self.conns;
         let mut left = 0;
         for listener in &mut self.listeners {
-            let in_turn = |conn: &Conn| conn.phase == Phase::AwaitTurn;
-            listener.line.retain(|id| waits(conns, *id, in_turn));
+            let awaits_backlog = |conn: &Conn| conn.phase == Phase::AwaitBacklog;
+            listener.line.retain(|id| waits(conns, *id, awaits_backlog));
             left += listener.line.len();
         }
         self.shared.in_line = left;
@@ -276,7 +276,7 @@ impl Engine {
 
     /// The program hears of a request, if it is still one.
     fn tell_request<P: Port>(&mut self, now: u64, id: ConnId, port: &mut P) {
-        if !waits(&self.conns, id, |conn| conn.phase == Phase::AwaitTurn) {
+        if !waits(&self.conns, id, |conn| conn.phase == Phase::AwaitBacklog) {
             return;
         }
         let at = self.conns.get(id.slot).map(|conn| conn.listener);

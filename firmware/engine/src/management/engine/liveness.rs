@@ -5,7 +5,7 @@ use super::Engine;
 use crate::connection::conn::{Conn, Phase, TcpState};
 use crate::connection::timers::Timer;
 use crate::interface::cm::ConnId;
-use crate::queues::issue::is_turn;
+use crate::queues::issue::is_issuable;
 use crate::queues::qp::Qp;
 use crate::tcp::output::messages::next_message;
 use weft_tcp::seq;
@@ -13,12 +13,12 @@ use weft_tcp::seq;
 impl Engine {
     /// A connection that nothing would ever wake although it has something to do, and what that is. There is
     /// none: debug builds look after each step.
-    pub fn check_awake(&self) -> Result<(), (ConnId, &'static str)> {
+    pub fn check_liveness(&self) -> Result<(), (ConnId, &'static str)> {
         for conn in self.conns.iter() {
             let qp = conn
                 .qp
                 .and_then(|flow| self.qps[usize::from(flow)].as_deref());
-            if let Some(why) = asleep(conn, qp) {
+            if let Some(why) = stuck(conn, qp) {
                 return Err((conn.id, why));
             }
         }
@@ -27,13 +27,14 @@ impl Engine {
 }
 
 /// What the connection would wait for in vain.
-pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
+pub(super) fn stuck(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
     let set = |timer| conn.timers.is_set(timer);
     let why = |wrong: bool, why| wrong.then_some(why);
-    let front = conn.parts.front();
-    let acknowledged =
-        front.is_some_and(|part| conn.phase == Phase::Ending || seq::le(part.end, conn.sender.una));
-    // The memory of parts that are acknowledged is free when their jobs are done.
+    let front = conn.in_flight.front();
+    let acknowledged = front.is_some_and(|segment| {
+        conn.phase == Phase::Draining || seq::le(segment.end, conn.sender.una)
+    });
+    // The memory of segments that are acknowledged is free when their jobs are done.
     let jobs = why(acknowledged && !set(Timer::JobsDone), "a job to be done");
     match conn.tcp {
         TcpState::Closed => why(
@@ -52,8 +53,8 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
             let unsent = conn.startup.unsent() > 0
                 || conn.fin_queued && conn.fin_seq.is_none()
                 || next_message(conn, qp).is_some()
-                || is_turn(conn, qp)
-                || conn.bytes.as_ref().is_some_and(|b| b.unsent() > 0);
+                || is_issuable(conn, qp)
+                || conn.byte_stream.as_ref().is_some_and(|b| b.unsent() > 0);
             let tried = flight
                 || set(Timer::Persist)
                 || set(Timer::Retry)
@@ -61,7 +62,7 @@ pub(super) fn asleep(conn: &Conn, qp: Option<&Qp>) -> Option<&'static str> {
             let answer = match conn.phase {
                 Phase::AwaitReply
                 | Phase::AwaitRequest
-                | Phase::AwaitTurn
+                | Phase::AwaitBacklog
                 | Phase::Finishing
                 | Phase::Finished => true,
                 Phase::AwaitFirst => conn.agreed.rtr.is_some(),

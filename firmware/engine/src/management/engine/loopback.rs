@@ -1,9 +1,9 @@
-//! Queue pairs that are joined inside a host: no TCP, no MPA, no card. The engine keeps their domains, regions and queues, and checks; who
+//! The loopback, queue pairs that are connected inside a host: no TCP, no MPA, no card. The engine keeps their domains, regions and queues, and checks; who
 //! runs the engine moves the bytes, and has the connection's name and its events.
 //!
 //! ```text
 //!   sender's engine                                      receiver's engine
-//!   poll_joined    a queue pair has something to send
+//!   poll_loopback    a queue pair has something to send
 //!   next_message   what, and where its bytes are    ──►  receive    where they go, or the Terminate
 //!                                                        received   the receive is completed
 //!   message_done   the send is completed             ◄──
@@ -20,36 +20,36 @@ use crate::card::port::Port;
 use crate::interface::cm::{ConnId, DisconnectReason, Event};
 use crate::interface::error::Error;
 use crate::interface::verbs::{status_of, Access, QpId, QpState, Status};
-use crate::memory::region::Piece;
-use crate::queues::issue::{take_turn, Turn};
-use crate::queues::loopback::{message_kind, Carried, JoinedNews, Message, MessageKind};
-use crate::queues::qp::{Arrived, Joined, Qp};
+use crate::memory::region::IovaRange;
+use crate::queues::issue::{issue_next, Issued};
+use crate::queues::loopback::{message_kind, Carried, LoopbackEvent, Message, MessageKind};
+use crate::queues::qp::{Loopback, Qp, Received};
 
 impl Engine {
-    fn joined_qp(&mut self, qp: QpId) -> Result<&mut Qp, Error> {
+    fn loopback_qp(&mut self, qp: QpId) -> Result<&mut Qp, Error> {
         let found = self.qps.get_mut(usize::from(qp.flow));
         let found = found.and_then(|found| found.as_deref_mut());
         found.filter(|found| found.id == qp).ok_or(Error::UnknownQp)
     }
 
-    /// May this queue pair be joined?
-    pub fn check_joinable(&self, qp: QpId) -> Result<(), Error> {
+    /// May this queue pair be connected by the loopback?
+    pub fn check_loopback(&self, qp: QpId) -> Result<(), Error> {
         let qp = self.qp(qp)?;
         if qp.receives.is_xrc() {
             return Err(Error::WrongQpKind);
         }
-        match qp.state == QpState::Idle && qp.conn.is_none() && qp.joined.is_none() {
+        match qp.state == QpState::Idle && qp.conn.is_none() && qp.loopback.is_none() {
             true => Ok(()),
             false => Err(Error::WrongQpState),
         }
     }
 
     /// Makes a queue pair one end of a connection that is not the engine's: from now on it may send, so many Reads at a time (0: none).
-    pub fn join_qp(&mut self, qp: QpId, conn: ConnId, ord: u16) -> Result<(), Error> {
-        self.check_joinable(qp)?;
-        let queue = self.joined_qp(qp)?;
+    pub fn connect_loopback(&mut self, qp: QpId, conn: ConnId, ord: u16) -> Result<(), Error> {
+        self.check_loopback(qp)?;
+        let queue = self.loopback_qp(qp)?;
         queue.state = QpState::Rts;
-        queue.joined = Some(Joined {
+        queue.loopback = Some(Loopback {
             conn,
             reads: ord > 0,
             told: false,
@@ -59,14 +59,16 @@ impl Engine {
     }
 
     /// Its connection stands: what was posted meanwhile may go.
-    pub fn wake_joined(&mut self, qp: QpId) {
-        let Ok(queue) = self.joined_qp(qp) else {
+    pub fn start_loopback(&mut self, qp: QpId) {
+        let Ok(queue) = self.loopback_qp(qp) else {
             return;
         };
-        if let Some(joined) = queue.joined.as_mut() {
-            joined.told = true;
-            let conn = joined.conn;
-            self.shared.joined.push_back(JoinedNews::Posted(conn));
+        if let Some(loopback) = queue.loopback.as_mut() {
+            loopback.told = true;
+            let conn = loopback.conn;
+            self.shared
+                .loopback_events
+                .push_back(LoopbackEvent::Posted(conn));
         }
     }
 
@@ -75,53 +77,55 @@ impl Engine {
         self.shared.events.push_back(event);
     }
 
-    /// Has a joined queue pair something to say?
+    /// Has a queue pair on the loopback something to say?
     #[inline]
-    pub fn has_joined_news(&self) -> bool {
-        !self.shared.joined.is_empty() || self.shared.regions.has_freed()
+    pub fn has_loopback_events(&self) -> bool {
+        !self.shared.loopback_events.is_empty() || self.shared.regions.has_freed()
     }
 
-    /// What has become of joined queue pairs, the oldest first.
-    pub fn poll_joined(&mut self) -> Option<JoinedNews> {
+    /// What has become of queue pairs on the loopback, the oldest first.
+    pub fn poll_loopback(&mut self) -> Option<LoopbackEvent> {
         if self.shared.regions.take_freed() {
             self.wake_waiting();
         }
-        self.shared.joined.pop_front()
+        self.shared.loopback_events.pop_front()
     }
 
-    /// A joined queue pair has something new.
-    pub(super) fn joined_posted(&mut self, qp: QpId) {
-        let Ok(queue) = self.joined_qp(qp) else {
+    /// A queue pair on the loopback has something new.
+    pub(super) fn loopback_posted(&mut self, qp: QpId) {
+        let Ok(queue) = self.loopback_qp(qp) else {
             return;
         };
-        if let Some(joined) = queue.joined.as_mut().filter(|joined| !joined.told) {
-            joined.told = true;
-            let conn = joined.conn;
-            self.shared.joined.push_back(JoinedNews::Posted(conn));
+        if let Some(loopback) = queue.loopback.as_mut().filter(|loopback| !loopback.told) {
+            loopback.told = true;
+            let conn = loopback.conn;
+            self.shared
+                .loopback_events
+                .push_back(LoopbackEvent::Posted(conn));
         }
     }
 
-    /// Gives the entries of a joined queue pair their turn, up to the first one that sends. False: there is none, or it waits.
-    fn take_turns<P: Port>(&mut self, qp: QpId, port: &mut P) -> Result<bool, Status> {
+    /// Issues the entries of a queue pair on the loopback, up to the first one that sends. False: there is none, or it waits.
+    fn issue_entries<P: Port>(&mut self, qp: QpId, port: &mut P) -> Result<bool, Status> {
         let shared = &mut self.shared;
         while let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
             let is_next = queue.sq.next().is_some();
-            if let Some(joined) = queue.joined.as_mut() {
-                (joined.told, joined.waits) = (is_next, false);
+            if let Some(loopback) = queue.loopback.as_mut() {
+                (loopback.told, loopback.waits) = (is_next, false);
             }
             if !is_next {
                 break;
             }
-            match take_turn(queue, &mut shared.regions, port) {
-                Turn::Done => queue.complete_sends(&mut shared.regions, &mut shared.completions),
-                Turn::Begun => return Ok(true),
-                Turn::Waits => {
-                    if let Some(joined) = queue.joined.as_mut() {
-                        joined.waits = true;
+            match issue_next(queue, &mut shared.regions, port) {
+                Issued::Done => queue.complete_sends(&mut shared.regions, &mut shared.completions),
+                Issued::Begun => return Ok(true),
+                Issued::Waits => {
+                    if let Some(loopback) = queue.loopback.as_mut() {
+                        loopback.waits = true;
                     }
                     break;
                 }
-                Turn::Failed(status) => return Err(status),
+                Issued::Failed(status) => return Err(status),
             }
         }
         Ok(false)
@@ -130,24 +134,24 @@ impl Engine {
     /// What waits until a region is let go may be tried again: one was.
     fn wake_waiting(&mut self) {
         for queue in self.qps.iter_mut().flatten() {
-            if let Some(joined) = queue.joined.as_mut().filter(|joined| joined.waits) {
-                joined.waits = false;
+            if let Some(loopback) = queue.loopback.as_mut().filter(|loopback| loopback.waits) {
+                loopback.waits = false;
                 self.shared
-                    .joined
-                    .push_back(JoinedNews::Posted(joined.conn));
+                    .loopback_events
+                    .push_back(LoopbackEvent::Posted(loopback.conn));
             }
         }
     }
 
-    /// The next message that a joined queue pair sends; it is under way then. What sends nothing and is before it is done.
+    /// The next message that a queue pair on the loopback sends; it is in flight then. What sends nothing and is before it is done.
     /// `Err`: it cannot be had (its memory is gone, the connection has no Reads), and nothing behind it can be sent.
     pub fn next_message<P: Port>(
         &mut self,
         qp: QpId,
         port: &mut P,
     ) -> Option<Result<Message, Status>> {
-        self.joined_qp(qp).ok()?.joined?;
-        match self.take_turns(qp, port) {
+        self.loopback_qp(qp).ok()?.loopback?;
+        match self.issue_entries(qp, port) {
             Ok(true) => {}
             Ok(false) => return None,
             Err(status) => return Some(Err(status)),
@@ -157,13 +161,13 @@ impl Engine {
         if queue.id != qp {
             return None;
         }
-        let joined = queue.joined?;
+        let loopback = queue.loopback?;
         let work = queue.sq.next()?;
         let number = queue.sq.started;
         let Some(kind) = message_kind(work.action()) else {
             return Some(Err(Status::RemoteOperation));
         };
-        if work.is_read() && !joined.reads {
+        if work.is_read() && !loopback.reads {
             return Some(Err(Status::RemoteOperation));
         }
         let (pd, needs) = (queue.config.pd, work.needs());
@@ -194,7 +198,7 @@ impl Engine {
         }))
     }
 
-    /// Checks a message that comes to a joined queue pair as the card and RDMAP would, and says where its bytes go (of a Read: where they are):
+    /// Checks a message that comes to a queue pair on the loopback as the card and RDMAP would, and says where its bytes go (of a Read: where they are):
     /// IOVA and bytes; an atomic's are [`Self::receive_atomic`]'s. `Err`: the Terminate. Nothing is completed yet.
     /// A Send takes an element of the shared queue, if there is one.
     pub fn receive<P: Port>(
@@ -207,7 +211,7 @@ impl Engine {
             let queue = self.qps.get_mut(usize::from(qp.flow));
             let queue = queue.and_then(|queue| queue.as_deref_mut());
             if let Some(queue) = queue.filter(|queue| queue.id == qp) {
-                // No queue pair of XRC is joined, so none is named.
+                // No queue pair of XRC is on the loopback, so none is named.
                 let event = self.shared.take_shared(queue, 0, port);
                 let event = event.map_err(Violation::of_segment)?;
                 self.shared.events.extend(event);
@@ -216,7 +220,7 @@ impl Engine {
         let regions = &self.shared.regions;
         let qp = self.qp(qp).map_err(|_| TerminateCode::DDP_LOCAL)?;
         let (pd, id, length) = (qp.config.pd, qp.id, message.length);
-        let one = |piece: Piece| Vec::from([(piece.iova, piece.length)]);
+        let one = |piece: IovaRange| Vec::from([(piece.iova, piece.length)]);
         match message.kind {
             // Without a byte neither STag nor TO is looked at.
             MessageKind::Write { .. } | MessageKind::Read { .. } if length == 0 => Ok(Vec::new()),
@@ -248,7 +252,7 @@ impl Engine {
         }
     }
 
-    /// Does an atomic that comes to a joined queue pair; what was there before.
+    /// Does an atomic that comes to a queue pair on the loopback; what was there before.
     pub fn receive_atomic<P: Port>(
         &mut self,
         qp: QpId,
@@ -285,7 +289,7 @@ impl Engine {
         }
         if let Some(queue) = self.qps[usize::from(qp.flow)].as_deref_mut() {
             queue.complete_recv(
-                &Arrived {
+                &Received {
                     byte_len: message.length,
                     solicited,
                     invalidated: invalidate,
@@ -345,7 +349,7 @@ impl Engine {
         let Some(queue) = queue.filter(|queue| queue.id == qp) else {
             return;
         };
-        let Some(joined) = queue.joined.take() else {
+        let Some(loopback) = queue.loopback.take() else {
             return;
         };
         queue.flush(first, &mut shared.regions, &mut shared.completions);
@@ -358,36 +362,40 @@ impl Engine {
                 received,
             });
         }
-        let conn = joined.conn;
+        let conn = loopback.conn;
         shared
             .events
             .push_back(Event::Disconnected { conn, qp, reason });
     }
 
-    /// A joined queue pair fails by command, or goes. True: it was one.
-    pub(super) fn abandon_joined(&mut self, qp: QpId) -> bool {
-        let Ok(queue) = self.joined_qp(qp) else {
+    /// A queue pair on the loopback fails by command, or goes. True: it was one.
+    pub(super) fn abandon_loopback(&mut self, qp: QpId) -> bool {
+        let Ok(queue) = self.loopback_qp(qp) else {
             return false;
         };
-        let Some(conn) = queue.joined.as_ref().map(|joined| joined.conn) else {
+        let Some(conn) = queue.loopback.as_ref().map(|loopback| loopback.conn) else {
             return false;
         };
         self.part(qp, None, None, DisconnectReason::Aborted);
-        self.shared.joined.push_back(JoinedNews::Gone(conn));
+        self.shared
+            .loopback_events
+            .push_back(LoopbackEvent::Gone(conn));
         true
     }
 
-    /// A joined queue pair is to be closed in order. True: it is one.
-    pub fn close_joined(&mut self, qp: QpId) -> bool {
-        let Ok(queue) = self.joined_qp(qp) else {
+    /// A queue pair on the loopback is to be closed in order. True: it is one.
+    pub fn close_loopback(&mut self, qp: QpId) -> bool {
+        let Ok(queue) = self.loopback_qp(qp) else {
             return false;
         };
-        let Some(conn) = queue.joined.as_ref().map(|joined| joined.conn) else {
+        let Some(conn) = queue.loopback.as_ref().map(|loopback| loopback.conn) else {
             return false;
         };
         queue.state = QpState::Closing;
         queue.sq.limit = Some(queue.sq.posted);
-        self.shared.joined.push_back(JoinedNews::Closing(conn));
+        self.shared
+            .loopback_events
+            .push_back(LoopbackEvent::Closing(conn));
         true
     }
 }

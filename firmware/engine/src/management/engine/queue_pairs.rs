@@ -25,7 +25,7 @@ use crate::queues::xrc::XrcdId;
 
 /// Deepest work queue.
 const MAX_DEPTH: u32 = 1 << 15;
-/// How often JOB_DONE is read at most before a queue pair is destroyed in spite of jobs under way.
+/// How often JOB_DONE is read at most before a queue pair is destroyed in spite of jobs in flight.
 const MAX_WAITS: u32 = 1000;
 
 /// Work requests of the queues of such a queue pair.
@@ -344,9 +344,9 @@ impl Engine {
                 port.refresh_jobs_done();
                 self.run(now, slot, port, |_| ());
             }
-            self.run(now, slot, port, |link| link.conn.parts.clear());
+            self.run(now, slot, port, |link| link.conn.in_flight.clear());
         }
-        self.abandon_joined(qp);
+        self.abandon_loopback(qp);
         let index = usize::from(qp.flow);
         let shared = self.qp(qp)?.receives.are_shared();
         if let Some(mut gone) = self.qps[index].take() {
@@ -388,7 +388,7 @@ impl Engine {
     /// Moves a queue pair to the error state: its connection is aborted and everything in it is
     /// flushed.
     pub fn set_qp_error<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
-        if self.abandon_joined(qp) {
+        if self.abandon_loopback(qp) {
             return Ok(());
         }
         match self.qp(qp)?.conn {
@@ -432,7 +432,7 @@ impl Engine {
         }
         let conn = queue.conn.and_then(|slot| self.conns.get(slot));
         let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0)
-            || queue.joined.is_some_and(|joined| !joined.reads);
+            || queue.loopback.is_some_and(|loopback| !loopback.reads);
         if no_reads && matches!(wr.op, SendOp::Read { .. } | SendOp::Atomic { .. }) {
             return Err(Error::NoReadsAllowed);
         }
@@ -442,8 +442,8 @@ impl Engine {
             queue.flush(None, &mut shared.regions, &mut shared.completions);
         } else if let Some(slot) = queue.conn {
             self.run(now, slot, port, |_| ());
-        } else if queue.joined.is_some() {
-            self.joined_posted(qp);
+        } else if queue.loopback.is_some() {
+            self.loopback_posted(qp);
         }
         Ok(())
     }
@@ -480,7 +480,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Puts work into the send queue that failed before it began: it completes with this status in its turn, and the queue
+    /// Puts work into the send queue that failed before it began: it completes with this status when it would be issued, and the queue
     /// pair fails.
     pub fn fail_send<P: Port>(
         &mut self,
@@ -503,7 +503,7 @@ impl Engine {
         self.set_qp_error(now, qp, port)
     }
 
-    /// Puts work into the receive queue that failed before it began: it completes with this status in its turn, and the queue
+    /// Puts work into the receive queue that failed before it began: it completes with this status when it would be issued, and the queue
     /// pair fails.
     pub fn fail_recv<P: Port>(
         &mut self,

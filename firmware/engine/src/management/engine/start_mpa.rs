@@ -6,13 +6,13 @@ use crate::card::port::Port;
 use crate::connection::conn::{Phase, TcpState, MIN_SEGMENT};
 use crate::interface::cm::{ConnId, StartMpa};
 use crate::interface::error::Error;
-use crate::streaming::ring::Switch;
+use crate::streaming::ring::StreamToMpa;
 use weft_tcp::handover::Impossible;
 use weft_wire::mpa::Extensions;
 
 impl Engine {
     /// Ends a stream's plain bytes: what was written is the last streaming message; nothing more can be written, and what was not read
-    /// belongs to MPA. The switch comes when the peer has acknowledged everything. Of a stream that neither side has closed; who begins the
+    /// belongs to MPA. MPA begins when the peer has acknowledged everything. Of a stream that neither side has closed; who begins the
     /// start-up has to have read all that has come.
     pub fn start_mpa<P: Port>(
         &mut self,
@@ -23,7 +23,10 @@ impl Engine {
     ) -> Result<(), Error> {
         let slot = self.slot_of(conn)?;
         let found = self.standing(slot)?;
-        let asked = found.bytes.as_ref().is_some_and(|b| b.switch.is_some());
+        let asked = found
+            .byte_stream
+            .as_ref()
+            .is_some_and(|b| b.stream_to_mpa.is_some());
         let active = matches!(how, StartMpa::Active(_));
         if found.phase != Phase::Established
             || found.tcp != TcpState::Open
@@ -36,20 +39,20 @@ impl Engine {
         if found.sender.mss < u32::from(MIN_SEGMENT) {
             return Err(Error::InvalidHandover(Impossible::Mss));
         }
-        let switch = match how {
+        let begin = match how {
             StartMpa::Active(params) => {
                 self.check_reads(params.ird, params.ord)?;
                 let proposal = proposal(params, Extensions::NONE)?;
-                Switch::Active(proposal, params.private_data.to_vec())
+                StreamToMpa::Active(proposal, params.private_data.to_vec())
             }
-            StartMpa::Passive => Switch::Passive,
+            StartMpa::Passive => StreamToMpa::Passive,
             StartMpa::Past(agreed) => {
                 self.check_reads(agreed.ird, agreed.ord)?;
-                Switch::Past(*agreed)
+                StreamToMpa::Past(*agreed)
             }
         };
-        if let Some(bytes) = self.stream_mut(slot)?.bytes.as_mut() {
-            bytes.switch = Some(switch);
+        if let Some(bytes) = self.stream_mut(slot)?.byte_stream.as_mut() {
+            bytes.stream_to_mpa = Some(begin);
         }
         self.run(now, slot, port, |_| ());
         Ok(())

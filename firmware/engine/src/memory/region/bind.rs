@@ -64,7 +64,7 @@ impl Regions {
         Ok(region.iova.wrapping_add(from.wrapping_sub(region.base)))
     }
 
-    /// An STag names other memory from now on; `fast`: it is a region's. `Error::InUse`: not as long as work whose turn has come uses it. The card has the row of a window of type 1 and of a region; of one of type 2 it has none,
+    /// An STag names other memory from now on; `fast`: it is a region's. `Error::InUse`: not as long as issued work uses it. The card has the row of a window of type 1 and of a region; of one of type 2 it has none,
     /// since it knows domains and no queue pairs: what comes for it is placed by the engine.
     pub fn bind<P: Port>(
         &mut self,
@@ -74,7 +74,7 @@ impl Regions {
         port: &mut P,
     ) -> Result<(), Error> {
         let iova = self.check_binding(pd, binding, fast)?;
-        if self.is_held(binding.stag) {
+        if self.is_pinned(binding.stag) {
             return Err(Error::InUse);
         }
         self.take_away(binding.stag, port);
@@ -124,7 +124,7 @@ impl Regions {
         Ok(())
     }
 
-    /// A queue pair takes an STag away. `Error::InUse`: not as long as work whose turn has come uses it.
+    /// A queue pair takes an STag away. `Error::InUse`: not as long as issued work uses it.
     pub fn invalidate_own<P: Port>(
         &mut self,
         pd: PdId,
@@ -133,7 +133,7 @@ impl Regions {
         port: &mut P,
     ) -> Result<(), Error> {
         self.check_invalidate(pd, qp, stag)?;
-        if self.is_held(stag) {
+        if self.is_pinned(stag) {
             return Err(Error::InUse);
         }
         self.take_away(stag, port);

@@ -3,10 +3,10 @@
 //! | count | of | as long as it is not 0 |
 //! |---|---|---|
 //! | `posted` | work requests, receives and rings that name it and are not completed | it is not deregistered |
-//! | `held` | those of them whose turn has come: a job reads their memory, or a Read is answered into it | nor is it bound anew, or invalidated by this side |
+//! | `pinned` | those of them that were issued: a job reads their memory, or a Read is answered into it | nor is it bound anew, or invalidated by this side |
 //! | `asked` | requests of peers to be answered from it | who deregisters it tells their streams |
 //!
-//! Memory that is a part of a region is held together with that region: a peer may invalidate the part at any time.
+//! Memory that is a part of a region is pinned together with that region: a peer may invalidate the part at any time.
 
 use weft_layout::table;
 
@@ -19,14 +19,14 @@ use crate::interface::verbs::{Access, PdId, Sge, StagKind};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Uses {
     posted: u32,
-    held: u32,
+    pinned: u32,
     asked: u32,
 }
 
 impl Uses {
     /// Work of this side needs the region.
     pub fn keep(&self) -> bool {
-        self.posted > 0 || self.held > 0
+        self.posted > 0 || self.pinned > 0
     }
 
     /// Peers have asked for bytes of it.
@@ -40,7 +40,7 @@ impl Uses {
     }
 }
 
-/// Reads of this side under way that have their sink in a region, and what they and those before them ask for, since there were none.
+/// Reads of this side in flight that have their sink in a region, and what they and those before them ask for, since there were none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sinks {
     count: u32,
@@ -79,7 +79,7 @@ impl Regions {
         self.rows.get_mut((stag >> 8) as usize)?.as_mut()
     }
 
-    /// Whether an SGE may be posted: what is certain of it before its turn. Of a region that gets its memory by work nothing is but its domain.
+    /// Whether an SGE may be posted: what is certain of it before it is issued. Of a region that gets its memory by work nothing is but its domain.
     pub fn check_posted(&self, pd: PdId, sge: &Sge, needs: Access) -> Result<(), Error> {
         let stag = sge.stag;
         let row = self.rows.get((stag >> 8) as usize).and_then(Option::as_ref);
@@ -113,35 +113,35 @@ impl Regions {
         }
     }
 
-    /// The turn of posted work has come: a region that it names stays what it is, until it is [let go](Self::let_go).
-    pub fn hold(&mut self, stag: u32) {
-        self.change_held(stag, |held| held + 1);
+    /// Posted work is issued: a region that it names stays what it is, until it is [unpinned](Self::unpin).
+    pub fn pin(&mut self, stag: u32) {
+        self.change_pins(stag, |count| count + 1);
     }
 
     /// Nothing is read from it or placed into it any more for such work.
-    pub fn let_go(&mut self, stag: u32) {
-        self.change_held(stag, |held| held.saturating_sub(1));
+    pub fn unpin(&mut self, stag: u32) {
+        self.change_pins(stag, |count| count.saturating_sub(1));
     }
 
-    fn change_held(&mut self, stag: u32, change: impl Fn(u32) -> u32) {
+    fn change_pins(&mut self, stag: u32, change: impl Fn(u32) -> u32) {
         let index = stag >> 8;
         let Some(region) = self.counts(stag) else {
             return;
         };
-        region.uses.held = change(region.uses.held);
-        let (memory, free) = (region.memory, region.uses.held == 0);
+        region.uses.pinned = change(region.uses.pinned);
+        let (memory, free) = (region.memory, region.uses.pinned == 0);
         if memory != index {
             if let Some(memory) = self.counts(memory << 8) {
-                memory.uses.held = change(memory.uses.held);
+                memory.uses.pinned = change(memory.uses.pinned);
             }
         }
         self.freed |= free;
     }
 
-    /// Work whose turn has come uses it.
-    pub(super) fn is_held(&self, stag: u32) -> bool {
+    /// Issued work uses it.
+    pub(super) fn is_pinned(&self, stag: u32) -> bool {
         let row = self.rows.get((stag >> 8) as usize).and_then(Option::as_ref);
-        row.is_some_and(|region| region.uses.held > 0)
+        row.is_some_and(|region| region.uses.pinned > 0)
     }
 
     /// A region was let go since [that](Self::take_freed) was asked last.
@@ -177,7 +177,7 @@ impl Regions {
     }
 
     /// A Read is about to be asked for whose sink lies there: with the first one the card's row opens. That of a region which
-    /// nothing but Reads may fill opens no further than the Reads under way reach.
+    /// nothing but Reads may fill opens no further than the Reads in flight reach.
     pub fn open_sink<P: Port>(&mut self, pd: PdId, sink: &Sge, port: &mut P) -> Result<(), Error> {
         let (to, length) = (sink.to, sink.length);
         self.local(pd, sink.stag, to, length, Access::READ_SINK)?;

@@ -36,7 +36,7 @@ impl<P: Port> Link<'_, P> {
         conn.reassembly
             .restart(seen.seq.wrapping_add(1), &mut self.shared.pool);
         conn.edge = conn.reassembly.limit();
-        let least = match conn.bytes {
+        let least = match conn.byte_stream {
             None => MIN_SEGMENT,
             Some(_) => MIN_STREAM_SEGMENT,
         };
@@ -93,7 +93,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.ecn = config.ecn_state(ece && config.asks_for_ecn());
         self.open(seen, u32::from(seen.window));
         self.conn.ack.now = true;
-        if self.begin_bytes() {
+        if self.begin_byte_stream() {
             return;
         }
         self.conn.phase = Phase::AwaitReply;
@@ -140,7 +140,7 @@ impl<P: Port> Link<'_, P> {
         };
         self.open(seen, window);
         self.conn.ack.now |= self.is_initiator();
-        if !self.begin_bytes() {
+        if !self.begin_byte_stream() {
             let at = self.now.saturating_add(self.shared.config.mpa_timeout);
             self.conn.timers.set(Timer::Phase, Some(at));
             if self.is_initiator() {

@@ -9,11 +9,11 @@ use super::software::NotSent;
 use super::Step;
 use crate::card::port::{Full, Port};
 use crate::connection::conn::{Conn, Phase, MIN_SEGMENT};
-use crate::connection::in_flight::{fit, Fit, Header, Origin, Part};
+use crate::connection::in_flight::{fit, Fit, Header, InFlight, Origin};
 use crate::connection::link::Link;
 use crate::interface::verbs::Sge;
 use crate::memory::job_data::{copy_out, gather, Data, JOB_INLINE};
-use crate::memory::region::{Piece, RegionRef};
+use crate::memory::region::{IovaRange, RegionRef};
 use crate::queues::issue::refusal;
 use crate::queues::qp::{Asked, PendingRead, PendingResponse, Qp};
 use crate::queues::send_queue::Action;
@@ -38,7 +38,7 @@ enum Source {
 
 /// A message, or what is left of one.
 #[derive(Clone, Copy, Debug)]
-pub struct Message {
+pub struct NextMessage {
     source: Source,
     header: Header,
     /// What a job can have of what is left, and how many bytes that are.
@@ -54,7 +54,7 @@ pub struct Message {
     length: u32,
 }
 
-impl Message {
+impl NextMessage {
     /// The least ULPDU that a piece of it may be sent as. A request is not cut.
     fn least(&self) -> usize {
         match self.source {
@@ -70,14 +70,14 @@ impl Message {
 }
 
 /// What is to be sent next; `None`: nothing, or it has to wait for the peer.
-pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
+pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<NextMessage> {
     if conn.fin_seq.is_some() || !conn.may_send {
         return None;
     }
     if let Some(terminate) = &conn.terminate {
         let mut bytes = [0; JOB_INLINE];
         bytes[..terminate.length].copy_from_slice(&terminate.bytes[..terminate.length]);
-        return Some(Message {
+        return Some(NextMessage {
             source: Source::Terminate,
             header: untagged(opcode::TERMINATE, queue::TERMINATE, 1),
             data: Data::Inline(bytes),
@@ -113,12 +113,12 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
             sent,
         } => {
             let left = request.size - sent;
-            let source = Piece {
+            let source = IovaRange {
                 iova: iova.wrapping_add(u64::from(sent)),
                 length: left,
             };
             let header = tagged(opcode::READ_RESPONSE, request.sink_stag, request.sink_to);
-            Some(Message {
+            Some(NextMessage {
                 source: Source::Response,
                 header,
                 data: gather(core::iter::once(source), 0, left).0,
@@ -133,16 +133,16 @@ pub fn next_message(conn: &Conn, qp: Option<&Qp>) -> Option<Message> {
     // A message that was begun is finished first.
     let response_begun = response.as_ref().is_some_and(|message| message.sent > 0);
     let send_begun = qp.sq.next_entry().is_some_and(|entry| entry.sent > 0);
-    if response_begun || response.is_some() && !send_begun && !qp.send_turn {
+    if response_begun || response.is_some() && !send_begun && !qp.send_queue_next {
         return response;
     }
     next_request(conn, qp).or(response)
 }
 
 /// A message of a few bytes that the job itself has.
-fn inline(source: Source, header: Header, payload: &[u8]) -> Message {
+fn inline(source: Source, header: Header, payload: &[u8]) -> NextMessage {
     let (data, length) = copy_out(payload, 0, payload.len() as u32);
-    Message {
+    NextMessage {
         source,
         header,
         data,
@@ -155,7 +155,7 @@ fn inline(source: Source, header: Header, payload: &[u8]) -> Message {
 }
 
 /// The RTR (RFC 6581 §9.2): no work request stands behind it.
-fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
+fn rtr(conn: &Conn, qp: &Qp) -> Option<NextMessage> {
     let mut bytes = [0; JOB_INLINE];
     let mut length = 0;
     let header = match conn.agreed.rtr? {
@@ -172,7 +172,7 @@ fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
         RtrKinds::WRITE => tagged(opcode::WRITE, RTR_STAG, 0),
         _ => untagged(opcode::SEND, queue::SEND, qp.send_msn),
     };
-    Some(Message {
+    Some(NextMessage {
         source: Source::Rtr,
         header,
         data: Data::Inline(bytes),
@@ -185,12 +185,12 @@ fn rtr(conn: &Conn, qp: &Qp) -> Option<Message> {
 }
 
 /// The send queue's next message, unless it has to wait.
-fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
-    // Its turn may not have come.
+fn next_request(conn: &Conn, qp: &Qp) -> Option<NextMessage> {
+    // It may not have been issued.
     let entry = qp.sq.next().filter(|entry| entry.begun)?;
     let send = |header| {
         let (data, reach) = entry.rest();
-        Message {
+        NextMessage {
             source: Source::Send,
             header,
             data,
@@ -244,7 +244,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
             };
             let mut bytes = [0; JOB_INLINE];
             bytes[..ReadRequest::SIZE].copy_from_slice(&request.to_bytes());
-            Some(Message {
+            Some(NextMessage {
                 source: Source::Read,
                 header: untagged(opcode::READ_REQUEST, queue::READ_REQUEST, qp.read_msn),
                 data: Data::Inline(bytes),
@@ -263,7 +263,7 @@ fn next_request(conn: &Conn, qp: &Qp) -> Option<Message> {
 }
 
 impl<P: Port> Link<'_, P> {
-    /// Something is under way whose acknowledgment brings more room, and what is sent next fills a segment, for which there is
+    /// Something is in flight whose acknowledgment brings more room, and what is sent next fills a segment, for which there is
     /// not enough now; or more of them, where it is the peer's window that is too small: so many that they are worth a job.
     #[inline]
     pub(crate) fn waits_for_room(&self, congestion: u32, window: u32) -> bool {
@@ -291,7 +291,7 @@ impl<P: Port> Link<'_, P> {
             && qp.responses.is_empty()
     }
 
-    /// Octets of the message's rest that are sent together while so many are under way: a segment at least. (Where it is the congestion window that is too small,
+    /// Octets of the message's rest that are sent together while so many are in flight: a segment at least. (Where it is the congestion window that is too small,
     /// what it allows is sent at once: a controller learns nothing of a window that is not used.)
     fn worth_a_job(&self, flight: u32, left: u32) -> u32 {
         let emss = self.emss();
@@ -311,8 +311,13 @@ impl<P: Port> Link<'_, P> {
             .min((sender.max_window / 2).max(MIN_SEGMENT.into()))
     }
 
-    pub(super) fn send_message(&mut self, message: &Message, congestion: u32, window: u32) -> Step {
-        if self.conn.has_all_parts() {
+    pub(super) fn send_message(
+        &mut self,
+        message: &NextMessage,
+        congestion: u32,
+        window: u32,
+    ) -> Step {
+        if self.conn.in_flight_is_full() {
             return Step::NoRoom;
         }
         let conn = &*self.conn;
@@ -327,7 +332,7 @@ impl<P: Port> Link<'_, P> {
             room = room.min(emss);
         }
         let software = self.qp.as_ref().and_then(|qp| qp.software);
-        let oldest = || conn.parts.front().map_or(seq, |part| part.seq);
+        let oldest = || conn.in_flight.front().map_or(seq, |segment| segment.seq);
         if software.is_some_and(|buffer| !buffer.has_room(oldest(), seq, emss)) {
             return Step::NoRoom;
         }
@@ -369,7 +374,7 @@ impl<P: Port> Link<'_, P> {
         self.post(message, fpdu_payload, &fitted)
     }
 
-    fn post(&mut self, message: &Message, fpdu_payload: u32, fitted: &Fit) -> Step {
+    fn post(&mut self, message: &NextMessage, fpdu_payload: u32, fitted: &Fit) -> Step {
         let Some(qp) = self.qp.as_ref() else {
             return Step::Nothing;
         };
@@ -378,7 +383,7 @@ impl<P: Port> Link<'_, P> {
             Source::Send => Origin::Request(qp.sq.started, fitted.whole),
             _ => Origin::Silent,
         };
-        let mut part = Part {
+        let mut segment = InFlight {
             seq,
             end: seq.wrapping_add(fitted.wire),
             header: Header {
@@ -407,7 +412,7 @@ impl<P: Port> Link<'_, P> {
         if let Some(sink) = &message.sink {
             let (pd, regions) = (qp.config.pd, &mut self.shared.regions);
             if let Err(error) = regions.open_sink(pd, sink, self.port) {
-                // A peer has invalidated it since its turn came.
+                // A peer has invalidated it since it was issued.
                 self.refuse_next(refusal(error));
                 return Step::Again;
             }
@@ -417,17 +422,17 @@ impl<P: Port> Link<'_, P> {
         let posted = match qp.software {
             None => self
                 .port
-                .post_job(&part.slot(flow, &part.whole(), tcp))
+                .post_job(&segment.slot(flow, &segment.whole(), tcp))
                 .map_err(|Full| NotSent::Full),
             Some(buffer) => {
                 // Once it is made, nobody's memory is read for it again.
-                part.region = None;
-                self.post_fpdu(buffer, flow, &part, tcp)
+                segment.region = None;
+                self.post_fpdu(buffer, flow, &segment, tcp)
             }
         };
         match posted {
             Ok(job) => {
-                (part.job, part.first_job) = (job, job);
+                (segment.job, segment.first_job) = (job, job);
                 if message.source == Source::Response {
                     response_job = Some(job);
                 }
@@ -450,20 +455,20 @@ impl<P: Port> Link<'_, P> {
         }
         self.shared.stats.jobs += 1;
         let _ = self.conn.sender.take_cwr();
-        // A small message, and what goes out where nothing is under way.
+        // A small message, and what goes out where nothing is in flight.
         if fitted.whole && fitted.payload as usize <= JOB_INLINE || self.conn.sender.flight() == 0 {
             self.port.urgent();
         }
         self.ack_with_data();
         self.shared.lend(self.conn);
-        self.conn.parts.push_back(part);
+        self.conn.in_flight.push_back(segment);
         self.conn.sender.sent(self.now, fitted.wire);
         self.advance(message, fitted);
         Step::Sent
     }
 
     /// The queue that the message came from moves on.
-    fn advance(&mut self, message: &Message, fitted: &Fit) {
+    fn advance(&mut self, message: &NextMessage, fitted: &Fit) {
         let Some(qp) = self.qp.as_mut() else {
             return;
         };
@@ -492,7 +497,7 @@ impl<P: Port> Link<'_, P> {
                 }
             }
             Source::Response => {
-                qp.send_turn = true;
+                qp.send_queue_next = true;
                 if fitted.whole {
                     qp.pop_response(&mut self.shared.regions);
                 } else if let Some(PendingResponse {
@@ -504,7 +509,7 @@ impl<P: Port> Link<'_, P> {
                 }
             }
             Source::Send => {
-                qp.send_turn = false;
+                qp.send_queue_next = false;
                 let number = qp.sq.started;
                 if let Some(entry) = qp.sq.get_mut(number) {
                     entry.sent += fitted.payload;
@@ -517,12 +522,12 @@ impl<P: Port> Link<'_, P> {
                 }
             }
             Source::AtomicResponse => {
-                qp.send_turn = true;
+                qp.send_queue_next = true;
                 qp.atomic_msn = qp.atomic_msn.wrapping_add(1);
                 qp.pop_response(&mut self.shared.regions);
             }
             Source::Read | Source::Atomic => {
-                qp.send_turn = false;
+                qp.send_queue_next = false;
                 qp.read_msn = qp.read_msn.wrapping_add(1);
                 let number = qp.sq.started;
                 let Some(sink) = qp.sq.work(number).and_then(|work| work.next_sink()) else {

@@ -6,13 +6,13 @@ use weft_wire::ddp::DdpHeader;
 use weft_wire::fpdu;
 
 use crate::card::port::{Full, MemoryError, Port};
-use crate::connection::in_flight::Part;
+use crate::connection::in_flight::InFlight;
 use crate::connection::link::Link;
 use crate::interface::rung::Duties;
 use crate::memory::job_data::Data;
 use crate::queues::send_buffer::SendBuffer;
 
-/// Why a part did not go out.
+/// Why a segment did not go out.
 pub(super) enum NotSent {
     /// The job ring is full.
     Full,
@@ -45,48 +45,55 @@ impl<P: Port> Link<'_, P> {
         places || self.card_only_checks()
     }
 
-    /// Makes the FPDU that is the part, and sends it. The number of its job.
+    /// Makes the FPDU that is the segment, and sends it. The number of its job.
     pub(super) fn post_fpdu(
         &mut self,
         buffer: SendBuffer,
         flow: u16,
-        part: &Part,
+        segment: &InFlight,
         tcp: Job,
     ) -> Result<u32, NotSent> {
         let append_crc = self.card_makes_crc();
         let own_crc = self.conn.agreed.crc && !append_crc;
         let mut wire = core::mem::take(&mut self.shared.wire);
-        let made = self.make_fpdu(part, own_crc, &mut wire).and_then(|length| {
-            let mut octets = wire.get(..length).unwrap_or_default();
-            for (iova, count) in buffer.pieces(part.seq, length as u32) {
-                let (now, later) = octets.split_at(count as usize);
-                self.port.copy_in(iova, now)?;
-                octets = later;
-            }
-            self.shared.stats.bytes_copied += length as u64;
-            Ok(())
-        });
+        let made = self
+            .make_fpdu(segment, own_crc, &mut wire)
+            .and_then(|length| {
+                let mut octets = wire.get(..length).unwrap_or_default();
+                for (iova, count) in buffer.pieces(segment.seq, length as u32) {
+                    let (now, later) = octets.split_at(count as usize);
+                    self.port.copy_in(iova, now)?;
+                    octets = later;
+                }
+                self.shared.stats.bytes_copied += length as u64;
+                Ok(())
+            });
         self.shared.wire = wire;
         made.map_err(|MemoryError| NotSent::Unreadable)?;
-        let job = buffer.job(flow, (part.seq, part.end), append_crc, tcp);
+        let job = buffer.job(flow, (segment.seq, segment.end), append_crc, tcp);
         self.port
             .post_job(&job.to_bytes())
             .map_err(|Full| NotSent::Full)
     }
 
-    /// Writes the FPDU of a part (of one FPDU) to the front of `wire`, with its CRC or with an empty one; how long it is.
-    fn make_fpdu(&mut self, part: &Part, crc: bool, wire: &mut [u8]) -> Result<usize, MemoryError> {
-        let header = &part.header;
+    /// Writes the FPDU of a segment (of one FPDU) to the front of `wire`, with its CRC or with an empty one; how long it is.
+    fn make_fpdu(
+        &mut self,
+        segment: &InFlight,
+        crc: bool,
+        wire: &mut [u8],
+    ) -> Result<usize, MemoryError> {
+        let header = &segment.header;
         let ddp = if header.tagged {
             DdpHeader::tagged(
-                part.last,
+                segment.last,
                 header.rdmap_control,
                 header.stag_or_qn,
                 header.to_or_mo,
             )
         } else {
             DdpHeader::untagged(
-                part.last,
+                segment.last,
                 header.rdmap_control,
                 header.rsvd_ulp,
                 header.stag_or_qn,
@@ -94,12 +101,12 @@ impl<P: Port> Link<'_, P> {
                 header.to_or_mo as u32,
             )
         };
-        let length = part.length as usize;
+        let length = segment.length as usize;
         let ulpdu = ddp.length() + length;
         let mut fpdu =
-            fpdu::Writer::new(ulpdu, part.seq, self.conn.tx_markers, wire).ok_or(MemoryError)?;
+            fpdu::Writer::new(ulpdu, segment.seq, self.conn.tx_markers, wire).ok_or(MemoryError)?;
         fpdu.put(&ddp.to_bytes()[..ddp.length()]);
-        match &part.data {
+        match &segment.data {
             Data::Inline(bytes) => fpdu.put(bytes.get(..length).unwrap_or_default()),
             Data::Gather(pieces) => {
                 for piece in pieces.iter().filter(|piece| piece.length > 0) {

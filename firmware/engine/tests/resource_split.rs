@@ -14,9 +14,9 @@ use weft_wire::tcp::{flag, Options};
 const FLOWS: u16 = 64;
 const STAGS: u32 = 256;
 
-fn engine(share: Share) -> Script {
+fn engine(split: ResourceSplit) -> Script {
     Script::with(false, &|c| {
-        c.share = share;
+        c.split = split;
         c.num_flows = FLOWS;
         c.num_stags = STAGS;
         c.max_connections = None;
@@ -43,7 +43,7 @@ fn regions(s: &mut Script) -> BTreeSet<u32> {
 
 #[test]
 fn regions_and_domains_are_each_one_s_own() {
-    let [mut first, mut second] = [Share::First, Share::Second].map(engine);
+    let [mut first, mut second] = [ResourceSplit::First, ResourceSplit::Second].map(engine);
     let (one, other) = (regions(&mut first), regions(&mut second));
     assert!(one.is_disjoint(&other));
     assert_eq!(one.len() + other.len(), STAGS as usize - 1);
@@ -64,7 +64,7 @@ fn regions_and_domains_are_each_one_s_own() {
 
 #[test]
 fn ports_that_nobody_chose_are_each_one_s_own() {
-    for share in [Share::First, Share::Second] {
+    for share in [ResourceSplit::First, ResourceSplit::Second] {
         let mut s = engine(share);
         let chosen = s.engine.listen(0, 1).unwrap();
         assert!(share.ports().contains(&chosen), "{share:?}: {chosen}");
@@ -93,9 +93,9 @@ fn ports_that_nobody_chose_are_each_one_s_own() {
 #[test]
 fn each_row_of_a_flow_says_whose_it_is() {
     for (share, port) in [
-        (Share::Whole, 0),
-        (Share::First, 0),
-        (Share::Second, FlowRxRow::PORT),
+        (ResourceSplit::Whole, 0),
+        (ResourceSplit::First, 0),
+        (ResourceSplit::Second, FlowRxRow::PORT),
     ] {
         let mut s = engine(share);
         let qp = s.qp();
@@ -114,7 +114,7 @@ fn each_row_of_a_flow_says_whose_it_is() {
 /// A SYN that the first port's owner gave is answered as one that came by the card.
 #[test]
 fn a_frame_that_was_given_is_taken() {
-    let mut s = engine(Share::Second);
+    let mut s = engine(ResourceSplit::Second);
     s.engine.listen(s.port, 4).unwrap();
     s.auto_ack = false;
     let syn = s.frame(flag::SYN, s.seq, Options::default(), &[]);

@@ -1,4 +1,4 @@
-//! The usual segment is handled the short way: with the same frames at the same times, and the same counts, as step by step.
+//! Segments on the fast path: with the same frames at the same times, and the same counts, as on the slow one.
 #![allow(missing_docs)]
 
 use crate::bench;
@@ -9,9 +9,9 @@ use weft_engine::*;
 type Frames = Vec<(u64, usize, Vec<u8>)>;
 
 /// Large and small messages both ways, with faults of the link.
-fn run(seed: u64, faults: Faults, short_way: bool) -> (Frames, [EngineStats; 2]) {
+fn run(seed: u64, faults: Faults, fast_path: bool) -> (Frames, [EngineStats; 2]) {
     let mut b = Bench::with(seed, &|config| {
-        config.short_way = short_way;
+        config.fast_path = fast_path;
         config.keepalive = (seed % 2 == 0).then_some(3_000 * MS);
         config.timestamps = seed % 5 == 4;
         config.congestion = Congestion::ALL[seed as usize % 4];
