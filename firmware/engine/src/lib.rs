@@ -15,7 +15,7 @@
 //!                  │                                        ▲
 //!                  ▼                                        │
 //!        ┌──────────────────────────── Engine ────────────────────────────┐
-//!        │ cm · qp · region · mpa · rdmap · stream · tcp · arp · terminate │
+//!        │    tcp · mpa · rdmap · handover · streaming · queues · memory   │
 //!        └─────────────────────────────────────────────────────────────────┘
 //!                  │ Port: jobs, frames, tables             ▲ on_report, on_timer
 //!                  ▼                                        │

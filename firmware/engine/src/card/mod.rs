@@ -5,4 +5,5 @@ pub mod batch;
 pub mod card_times;
 pub mod clock;
 pub mod flow_key;
+pub mod flow_table;
 pub mod port;

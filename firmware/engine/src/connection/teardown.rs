@@ -135,7 +135,7 @@ impl<P: Port> Link<'_, P> {
         self.arm_close();
         self.conn
             .reassembly
-            .consume(usize::MAX, &mut self.shared.pool);
+            .consume(usize::MAX, &mut self.shared.buffers.pool);
     }
 
     /// The start-up cannot go on: TCP is closed in order.
@@ -243,7 +243,7 @@ impl<P: Port> Link<'_, P> {
             .shared
             .new_conn(old.id, Role::Initiator, between, self.now);
         conn.qp = old.qp;
-        conn.reassembly.accept(&mut self.shared.pool);
+        conn.reassembly.accept(&mut self.shared.buffers.pool);
         (conn.routed, conn.remote_mac, conn.mtu) = (old.routed, old.remote_mac, old.mtu);
         conn.set_tos(old.tos);
         conn.private_data = core::mem::take(&mut old.private_data);
@@ -252,9 +252,9 @@ impl<P: Port> Link<'_, P> {
             rtr: RtrKinds::NONE,
             ..proposal
         });
-        self.shared.take_back(self.conn);
-        self.conn.reassembly.release(&mut self.shared.pool);
-        self.shared.free_all(self.conn);
+        self.shared.buffers.take_back(self.conn);
+        self.conn.reassembly.release(&mut self.shared.buffers.pool);
+        self.shared.slots.free_all(self.conn);
         *self.conn = conn;
         self.start();
         self.housekeeping();
@@ -356,9 +356,9 @@ impl<P: Port> Link<'_, P> {
                 qp.flush(
                     first,
                     &mut self.shared.regions,
-                    &mut self.shared.completions,
+                    &mut self.shared.queues.completions,
                 );
-                self.shared.last_wqe(qp.receives, qp.id);
+                self.shared.outbox.last_wqe(qp.receives, qp.id);
             } else {
                 // Nothing was sent or received for it: it may be connected again.
                 qp.state = QpState::Idle;

@@ -127,7 +127,7 @@ impl<P: Port> Link<'_, P> {
     /// all of them, of another one those of queues 1 to 3.
     pub fn framed_by_card(&mut self, start: u32, octets: &[u8]) {
         let places = self.qp.as_ref().is_some_and(|qp| qp.software.is_some());
-        let mut scratch = core::mem::take(&mut self.shared.ulpdu);
+        let mut scratch = core::mem::take(&mut self.shared.buffers.ulpdu);
         for unit in Walk::new(octets, start, self.conn.rx_markers) {
             if seq::lt(unit.seq, self.conn.reassembly.base()) || !self.conn.phase.receives() {
                 continue;
@@ -146,7 +146,7 @@ impl<P: Port> Link<'_, P> {
                 self.fault(&fault);
             }
         }
-        self.shared.ulpdu = scratch;
+        self.shared.buffers.ulpdu = scratch;
     }
 
     /// Of a ULPDU that the card has checked: it is for the engine if it is of queue 1 to 3, else the card has placed it.

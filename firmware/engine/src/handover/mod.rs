@@ -4,6 +4,8 @@
 
 pub(crate) mod attach;
 pub(crate) mod flow;
+pub(crate) mod flow_rows;
+pub(crate) mod lent_slots;
 pub(crate) mod out_of_order;
 pub(crate) mod raw_slots;
 pub(crate) mod replay;

@@ -11,78 +11,16 @@ use weft_wire::tcp::{flag, HEADER as TCP};
 
 use crate::card::port::Port;
 use crate::connection::conn::{Conn, Phase, TcpState};
-use crate::connection::link::{Link, Shared};
-use crate::handover::out_of_order::{Next, OutOfOrder, Piece, Replay, MAX_PIECES};
+use crate::connection::link::Link;
+use crate::handover::out_of_order::{Next, Piece, Replay, MAX_PIECES};
 use crate::rdmap::fault::Fault;
 use weft_tcp::seq;
 use weft_wire::terminate::TerminateCode;
-
-/// How often JOB_DONE is looked at for slots that wait for a job.
-const SLOTS_POLL: u64 = 20_000;
 
 impl Conn {
     /// Replays do not get to the end of a stream without a gap: what comes is copied until the card has the flow.
     fn is_overtaken(&self) -> bool {
         self.handover.is_overtaken(self.reassembly.has_gap())
-    }
-}
-
-impl Shared {
-    /// The slots of what was done with are free, all of them when nobody takes FPDUs any more.
-    pub fn free_done(&mut self, conn: &mut Conn) {
-        if conn.handover.out_of_order.is_empty() {
-            return;
-        }
-        let base = conn.reassembly.base();
-        let all = !conn.phase.receives();
-        while let Some(piece) = conn.handover.out_of_order.done_before(base, all) {
-            self.give_slot(&piece, conn);
-        }
-    }
-
-    /// The connection is gone, or begins anew.
-    pub fn free_all(&mut self, conn: &mut Conn) {
-        while let Some(piece) = conn.handover.out_of_order.take_front() {
-            self.give_slot(&piece, conn);
-        }
-        conn.handover.out_of_order = OutOfOrder::default();
-    }
-
-    /// Not before the card has read what it was asked to read.
-    fn give_slot(&mut self, piece: &Piece, conn: &Conn) {
-        self.slots
-            .push((piece.slot, conn.handover.out_of_order.job_of(piece)));
-    }
-
-    /// Slots that wait for a job are looked at again then: nothing else need come.
-    pub fn watch_slots(&mut self, now: u64) {
-        let waits = self.slots.iter().any(|(_, job)| job.is_some());
-        match waits {
-            true if self.check_slots_at.is_none() => {
-                self.check_slots_at = Some(now.saturating_add(SLOTS_POLL));
-            }
-            true => {}
-            false => self.check_slots_at = None,
-        }
-    }
-
-    /// It is time to look at them.
-    pub fn check_slots<P: Port>(&mut self, now: u64, port: &mut P) {
-        if self.check_slots_at.is_some_and(|at| at <= now) {
-            port.refresh_jobs_done();
-            self.check_slots_at = None;
-            self.watch_slots(now);
-        }
-    }
-
-    /// A slot that is free again.
-    pub fn poll_slot<P: Port>(&mut self, port: &P) -> Option<u16> {
-        let done = |job: u32| seq::lt(job, port.jobs_done());
-        let at = self
-            .slots
-            .iter()
-            .position(|(_, job)| job.is_none_or(done))?;
-        Some(self.slots.swap_remove(at).0)
     }
 }
 
@@ -237,7 +175,7 @@ impl<P: Port> Link<'_, P> {
         let mut good = true;
         while let Some(piece) = self.conn.handover.out_of_order.take_front() {
             good &= self.spill_piece(&piece);
-            self.shared.give_slot(&piece, self.conn);
+            self.shared.slots.give(&piece, self.conn);
             if self.conn.handover.out_of_order.is_replaying() {
                 // The card may have placed what is whole of it: its report says so.
                 continue;
@@ -264,7 +202,7 @@ impl<P: Port> Link<'_, P> {
             good &= port.copy_slot(piece.slot, at, out).is_ok();
             at += out.len();
         };
-        let (length, pool) = (usize::from(piece.length), &mut self.shared.pool);
+        let (length, pool) = (usize::from(piece.length), &mut self.shared.buffers.pool);
         if conn.reassembly.fill(piece.seq, length, copy, pool) {
             self.shared.stats.bytes_copied += u64::from(piece.length);
             self.shared.stats.segments_spilled += 1;
@@ -294,9 +232,9 @@ impl<P: Port> Link<'_, P> {
         if stands {
             self.conn
                 .reassembly
-                .consume(done as usize, &mut self.shared.pool);
+                .consume(done as usize, &mut self.shared.buffers.pool);
         }
-        self.shared.free_done(self.conn);
+        self.shared.slots.free_done(self.conn);
         self.shared.stats.bytes_replayed += u64::from(done);
         match report.outcome() {
             Ok(ReplayOutcome::Whole) => {}
@@ -331,7 +269,7 @@ impl<P: Port> Link<'_, P> {
 
     /// FPDUs for the engine are among those that the card has checked.
     fn take_framed(&mut self, start: u32, length: usize) {
-        let mut wire = core::mem::take(&mut self.shared.wire);
+        let mut wire = core::mem::take(&mut self.shared.buffers.wire);
         let mut good = length <= wire.len();
         let octets = wire.get_mut(..length).unwrap_or_default();
         if self.conn.handover.out_of_order.is_empty() {
@@ -352,6 +290,6 @@ impl<P: Port> Link<'_, P> {
         } else {
             self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
         }
-        self.shared.wire = wire;
+        self.shared.buffers.wire = wire;
     }
 }

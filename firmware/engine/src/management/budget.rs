@@ -12,7 +12,7 @@ use weft_wire::mpa::{MAX_FRAME, MAX_PRIVATE_DATA};
 use crate::card::flow_key::FlowKeys;
 use crate::connection::conn::Conn;
 use crate::connection::in_flight::InFlight;
-use crate::connection::link::EVENTS;
+use crate::connection::outbox::EVENTS;
 use crate::interface::cm::Event;
 use crate::interface::config::Memory;
 use crate::interface::verbs::Completion;

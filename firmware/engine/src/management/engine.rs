@@ -29,7 +29,8 @@ use self::table::Connections;
 use crate::card::port::Port;
 use crate::connection::conn::{Conn, Phase, ReportPath, TcpState};
 use crate::connection::deadlines::Deadlines;
-use crate::connection::link::{Link, Shared};
+use crate::connection::link::Link;
+use crate::connection::shared::Shared;
 use crate::handover::out_of_order::SlotUse;
 use crate::interface::cm::Event;
 use crate::interface::config::EngineConfig;
@@ -201,8 +202,7 @@ impl Engine {
             link.segment_report(&report, &[]);
             link.segment(&seen);
             link.offer();
-            if link.shared.slots.iter().any(|free| free.0 == piece.slot)
-                || link.conn.handover.out_of_order.has(piece.slot)
+            if link.shared.slots.has(piece.slot) || link.conn.handover.out_of_order.has(piece.slot)
             {
                 slot_use = SlotUse::Lent;
             }
@@ -212,7 +212,7 @@ impl Engine {
 
     /// A raw slot that was lent and is free again.
     pub fn poll_slot<P: Port>(&mut self, port: &P) -> Option<u16> {
-        self.shared.poll_slot(port)
+        self.shared.slots.poll(port)
     }
 
     /// The raw ring runs out of slots: what lies in this one, and all that the same connection has, is copied. It is free when
@@ -342,7 +342,7 @@ impl Engine {
     pub fn on_timer<P: Port>(&mut self, now: u64, port: &mut P) {
         self.shared.stats.steps += 1;
         self.half_open_timers(now, port);
-        self.shared.check_slots(now, port);
+        self.shared.slots.check(now, port);
         self.neighbours_expired(now, port);
         let mut expired = core::mem::take(&mut self.expired);
         self.deadlines.expired(now, &mut expired);
@@ -361,14 +361,14 @@ impl Engine {
     #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         let mut first = self.deadlines.first();
-        let half_open = self.shared.syn_cache.next_deadline();
+        let half_open = self.shared.half_open.rows.next_deadline();
         if let Some(at) = half_open {
             first = Some(first.map_or(at, |first| first.min(at)));
         }
         if let Some(at) = self.shared.neighbours.next_deadline() {
             first = Some(first.map_or(at, |first| first.min(at)));
         }
-        if let Some(at) = self.shared.check_slots_at {
+        if let Some(at) = self.shared.slots.check_at() {
             first = Some(first.map_or(at, |first| first.min(at)));
         }
         first
@@ -400,7 +400,7 @@ impl Engine {
     /// The oldest event not yet taken.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        let event = self.shared.events.pop_front();
+        let event = self.shared.outbox.events.pop_front();
         if let Some(Event::Moved { conn }) = &event {
             let found = self.conns.get_mut(conn.slot);
             if let Some(conn) = found.filter(|found| found.id == *conn) {
@@ -413,13 +413,13 @@ impl Engine {
     /// There is an event that was not taken.
     #[inline]
     pub fn has_event(&self) -> bool {
-        !self.shared.events.is_empty()
+        !self.shared.outbox.events.is_empty()
     }
 
     /// The oldest completion not yet taken: for each queue pair in the order of its queues.
     #[inline]
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        self.shared.completions.pop_front()
+        self.shared.queues.completions.pop_front()
     }
 
     // ------------------------------------------------------------------ inside
@@ -456,15 +456,15 @@ impl Engine {
 
     pub(crate) fn forget(&mut self, slot: u16) {
         if let Some(mut conn) = self.conns.remove(slot) {
-            self.shared.take_back(&mut conn);
+            self.shared.buffers.take_back(&mut conn);
             if let Some(bytes) = &conn.byte_stream {
                 bytes.end(&mut self.shared.regions);
             }
-            conn.reassembly.release(&mut self.shared.pool);
-            self.shared.free_all(&mut conn);
+            conn.reassembly.release(&mut self.shared.buffers.pool);
+            self.shared.slots.free_all(&mut conn);
             if self.shared.config.on_card && conn.known {
                 let forgotten = Event::Forgotten { conn: conn.id };
-                self.shared.events.push_back(forgotten);
+                self.shared.outbox.events.push_back(forgotten);
             }
         }
         self.deadlines.set(slot, None);
@@ -504,8 +504,8 @@ impl Engine {
         let Link {
             conn, qp, shared, ..
         } = link;
-        shared.free_done(conn);
-        shared.watch_slots(now);
+        shared.slots.free_done(conn);
+        shared.slots.watch(now);
         conn.path = conn.find_path(qp.as_deref(), &shared.config);
         if conn.timers.look_at() < look_at {
             self.deadlines.set(slot, Some(conn.timers.look_at()));
@@ -521,7 +521,7 @@ impl Engine {
         work: impl FnOnce(&mut Link<'_, P>),
     ) {
         self.run_one(now, slot, port, work);
-        if self.shared.may_admit() {
+        if self.shared.admission.may_admit() {
             self.admit_requests(now, port);
         }
     }
@@ -538,7 +538,7 @@ impl Engine {
         self.with(now, slot, port, |link| {
             let asked = link.conn.phase == Phase::AwaitAnswer;
             work(link);
-            link.shared.answered |= asked && link.conn.phase != Phase::AwaitAnswer;
+            link.shared.admission.answered |= asked && link.conn.phase != Phase::AwaitAnswer;
             if link.wants_fall_back() {
                 again = Some(link.conn.remote);
                 return;
@@ -550,7 +550,7 @@ impl Engine {
                 link.transmit();
             }
             link.housekeeping();
-            link.shared.take_back(link.conn);
+            link.shared.buffers.take_back(link.conn);
             debug_assert_eq!(liveness::stuck(link.conn, link.qp.as_deref()), None);
         });
         if let Some(remote) = again {

@@ -38,7 +38,7 @@ impl<P: Port> Link<'_, P> {
                     // Nobody wants it any more.
                     self.conn
                         .reassembly
-                        .consume(usize::MAX, &mut self.shared.pool);
+                        .consume(usize::MAX, &mut self.shared.buffers.pool);
                     false
                 }
                 _ => false,
@@ -59,7 +59,7 @@ impl<P: Port> Link<'_, P> {
         let Ok(length) = fpdu::peek_length(&front[..count], seq, markers) else {
             return false;
         };
-        if length > self.shared.wire.len() {
+        if length > self.shared.buffers.wire.len() {
             // There is no memory to check it in.
             self.shared.stats.streams_without_memory += 1;
             self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
@@ -69,15 +69,17 @@ impl<P: Port> Link<'_, P> {
             return false;
         }
         // Lent out, so that the rest of the link can be used meanwhile.
-        let mut wire = core::mem::take(&mut self.shared.wire);
+        let mut wire = core::mem::take(&mut self.shared.buffers.wire);
         let octets = wire.get_mut(..length).unwrap_or_default();
         self.conn.reassembly.copy_front(octets);
         self.shared.stats.bytes_copied += octets.len() as u64;
-        self.conn.reassembly.consume(length, &mut self.shared.pool);
+        self.conn
+            .reassembly
+            .consume(length, &mut self.shared.buffers.pool);
         if let Some(unit) = Walk::new(octets, seq, markers).next() {
             self.whole_fpdu(&unit);
         }
-        self.shared.wire = wire;
+        self.shared.buffers.wire = wire;
         true
     }
 
@@ -92,7 +94,9 @@ impl<P: Port> Link<'_, P> {
                 break;
             };
             let end = start.wrapping_add(walk.done() as u32);
-            self.conn.reassembly.skip_to(end, &mut self.shared.pool);
+            self.conn
+                .reassembly
+                .skip_to(end, &mut self.shared.buffers.pool);
             self.whole_fpdu(&unit);
         }
         walk.done()
@@ -109,13 +113,13 @@ impl<P: Port> Link<'_, P> {
         }
         self.shared.stats.fpdus_software += 1;
         self.shared.stats.nonzero_pads += u64::from(unit.found.nonzero_pad);
-        let mut scratch = core::mem::take(&mut self.shared.ulpdu);
+        let mut scratch = core::mem::take(&mut self.shared.buffers.ulpdu);
         let ulpdu = unit.whole_ulpdu().unwrap_or_else(|| {
             self.shared.stats.bytes_copied += unit.found.ulpdu_length as u64;
             unit.unmarked(&mut scratch)
         });
         let placed = self.check_and_place(ulpdu);
-        self.shared.ulpdu = scratch;
+        self.shared.buffers.ulpdu = scratch;
         if let Err(fault) = placed {
             self.fault(&fault);
         }
@@ -204,7 +208,7 @@ impl<P: Port> Link<'_, P> {
         }
         checks::fit(mo, payload.len(), element.length.into()).map_err(code)?;
         // All SGEs are checked before the first byte is placed.
-        let pd = self.shared.element_pd(qp);
+        let pd = self.shared.queues.element_pd(qp);
         let pd = pd.ok_or(code(Violation::Element))?;
         for place in [false, true] {
             for (sge, bytes) in scatter(&element.sges, mo, payload) {

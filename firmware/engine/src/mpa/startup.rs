@@ -67,7 +67,9 @@ impl<P: Port> Link<'_, P> {
             Err(FrameError::Incomplete(_)) => 0,
             Ok((frame, length)) if frame.kind == wanted => {
                 let end = self.conn.reassembly.base().wrapping_add(length as u32);
-                self.conn.reassembly.skip_to(end, &mut self.shared.pool);
+                self.conn
+                    .reassembly
+                    .skip_to(end, &mut self.shared.buffers.pool);
                 match wanted {
                     FrameKind::Reply => self.reply_arrived(&frame),
                     FrameKind::Request => self.request_arrived(&frame),
@@ -147,7 +149,7 @@ impl<P: Port> Link<'_, P> {
         let wait = self.shared.config.mpa_timeout / 2;
         let at = self.now.saturating_add(wait);
         self.conn.timers.set(Timer::Phase, Some(at));
-        self.shared.asking.push_back(self.conn.id);
+        self.shared.admission.asking.push_back(self.conn.id);
     }
 
     /// The application hears of a request.

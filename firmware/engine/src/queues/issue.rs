@@ -38,8 +38,10 @@ impl<P: Port> Link<'_, P> {
             };
             match issue_next(qp, &mut self.shared.regions, self.port) {
                 Issued::Done => {
-                    let (regions, completions) =
-                        (&mut self.shared.regions, &mut self.shared.completions);
+                    let (regions, completions) = (
+                        &mut self.shared.regions,
+                        &mut self.shared.queues.completions,
+                    );
                     qp.complete_sends(regions, completions);
                 }
                 Issued::Begun => return,

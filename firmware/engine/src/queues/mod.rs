@@ -6,6 +6,7 @@ pub mod loopback;
 pub mod qp;
 pub mod send_buffer;
 pub mod send_queue;
+pub mod shared_queues;
 pub mod shared_receive;
 pub mod srq;
 pub mod work_request;

@@ -5,21 +5,14 @@
 //! what has come. What follows of the message is the card's, as soon as it is attached again.
 
 use crate::card::port::Port;
-use crate::connection::link::{Link, Shared};
+use crate::connection::link::Link;
+use crate::connection::shared::Shared;
 use crate::interface::cm::Event;
-use crate::interface::verbs::{PdId, QpId};
 use crate::queues::qp::{Qp, Receives, RecvEntry};
 use crate::queues::work_request as work;
 use weft_wire::checks::Violation;
 
 impl Shared {
-    /// A queue pair was flushed: it takes nothing more from its shared queue, if it has one.
-    pub(crate) fn last_wqe(&mut self, receives: Receives, qp: QpId) {
-        if receives.are_shared() {
-            self.events.push_back(Event::LastWqe { qp });
-        }
-    }
-
     /// The peer's next Send begins: it takes an element of a shared queue, if this queue pair has one and no element waits; an XRC target's of the one
     /// that the Send names. What is to be told of it.
     pub(crate) fn take_shared<P: Port>(
@@ -36,25 +29,21 @@ impl Shared {
             Receives::Shared(srq) => srq,
             Receives::Domain(xrcd, _) => {
                 // It is as a queue number of DDP that there is none of (RFC 5041 §7.1).
-                let srq = self.srqs.in_domain(xrcd, named).ok_or(Violation::Queue)?;
+                let srq = self
+                    .queues
+                    .srqs
+                    .in_domain(xrcd, named)
+                    .ok_or(Violation::Queue)?;
                 qp.receives = Receives::Domain(xrcd, Some(srq));
                 srq
             }
         };
-        let (entry, event) = self.srqs.take(srq);
+        let (entry, event) = self.queues.srqs.take(srq);
         if let Some(entry) = entry {
             put_element(qp, entry, port);
             self.stats.shared_receives += 1;
         }
         Ok(event)
-    }
-
-    /// The protection domain that the element in hand is judged by. `None`: its shared queue is no more.
-    pub(crate) fn element_pd(&mut self, qp: &Qp) -> Option<PdId> {
-        match qp.receives.of_domain() {
-            Some(srq) => self.srqs.config(srq).ok().map(|config| config.pd),
-            None => Some(qp.config.pd),
-        }
     }
 }
 
@@ -76,7 +65,7 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return false;
         };
-        qp.rq.posted != qp.rq.completed && self.shared.element_pd(qp) != Some(qp.config.pd)
+        qp.rq.posted != qp.rq.completed && self.shared.queues.element_pd(qp) != Some(qp.config.pd)
     }
 }
 

@@ -8,7 +8,8 @@ use weft_wire::rdmap::{Atomic, AtomicRequest, AtomicResponse};
 use weft_wire::terminate::TerminateCode;
 
 use crate::card::port::Port;
-use crate::connection::link::{Link, Shared, POLL};
+use crate::connection::link::{Link, POLL};
+use crate::connection::shared::Shared;
 use crate::connection::timers::Timer;
 use crate::interface::verbs::{Access, Status};
 use crate::memory::region::IovaRange;
@@ -194,7 +195,10 @@ impl<P: Port> Link<'_, P> {
             entry.missing = 0;
             entry.outcome.get_or_insert(Status::Success);
         }
-        qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
+        qp.complete_sends(
+            &mut self.shared.regions,
+            &mut self.shared.queues.completions,
+        );
         Ok(())
     }
 }

@@ -130,7 +130,7 @@ impl<P: Port> Link<'_, P> {
                     status: Status::Success,
                 },
                 &mut self.shared.regions,
-                &mut self.shared.completions,
+                &mut self.shared.queues.completions,
             );
         }
         Ok(())
@@ -317,7 +317,10 @@ impl<P: Port> Link<'_, P> {
                     entry.outcome.get_or_insert(Status::Success);
                 }
             }
-            qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
+            qp.complete_sends(
+                &mut self.shared.regions,
+                &mut self.shared.queues.completions,
+            );
         }
         Ok(())
     }

@@ -88,7 +88,8 @@ impl<P: Port> Link<'_, P> {
     pub fn read_stream(&mut self, out: &mut [u8]) -> usize {
         let conn = &mut *self.conn;
         let count = conn.reassembly.copy_front(out);
-        conn.reassembly.consume(count, &mut self.shared.pool);
+        conn.reassembly
+            .consume(count, &mut self.shared.buffers.pool);
         let opened = seq::diff(conn.reassembly.limit(), conn.edge).max(0) as u32;
         conn.frozen = opened < conn.sender.mss.min(conn.reassembly.capacity() / 2);
         count
@@ -144,7 +145,7 @@ impl<P: Port> Link<'_, P> {
         if push != 0 {
             self.port.urgent();
         }
-        self.shared.lend(self.conn);
+        self.shared.buffers.lend(self.conn);
         let end = seq.wrapping_add(length);
         self.conn.in_flight.push_back(segment(seq, end, job));
         self.conn.sender.sent(self.now, length);
@@ -255,7 +256,7 @@ impl<P: Port> Link<'_, P> {
         self.byte_stream_established();
         self.conn.ack.now = true;
         if sent > 0 {
-            self.shared.lend(self.conn);
+            self.shared.buffers.lend(self.conn);
             let read = self.port.jobs_done().wrapping_sub(1);
             let from = end.wrapping_sub(sent);
             self.conn.in_flight.push_back(segment(from, end, read));

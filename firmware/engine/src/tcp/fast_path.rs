@@ -183,7 +183,7 @@ impl<P: Port> Link<'_, P> {
         }
         if length > 0 {
             let end = next.wrapping_add(length);
-            conn.reassembly.skip_to(end, &mut self.shared.pool);
+            conn.reassembly.skip_to(end, &mut self.shared.buffers.pool);
             conn.owe_ack(self.now, self.shared.config.delayed_ack);
         }
         if idle {
@@ -230,7 +230,7 @@ impl<P: Port> Link<'_, P> {
         if self.conn.phase != Phase::Established || self.conn.tcp != TcpState::Open {
             self.housekeeping();
         }
-        self.shared.take_back(self.conn);
+        self.shared.buffers.take_back(self.conn);
         self.conn.path = self.conn.find_path(self.qp.as_deref(), &self.shared.config);
     }
 
@@ -308,7 +308,7 @@ impl<P: Port> Link<'_, P> {
         let number = self.port.post_job(&job.to_bytes())?;
         self.shared.stats.jobs += 1;
         self.ack_with_data();
-        self.shared.lend(self.conn);
+        self.shared.buffers.lend(self.conn);
         let mut all = [IovaRange::default(); JOB_PIECES];
         all[0] = piece;
         self.conn.in_flight.push_back(InFlight {

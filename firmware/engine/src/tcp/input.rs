@@ -420,7 +420,9 @@ impl<P: Port> Link<'_, P> {
         if seen.done > 0 {
             let end = seen.seq.wrapping_add(seen.done);
             if seq::le(seen.seq, before) {
-                self.conn.reassembly.skip_to(end, &mut self.shared.pool);
+                self.conn
+                    .reassembly
+                    .skip_to(end, &mut self.shared.buffers.pool);
             }
         }
         if seen.done < seen.length {
@@ -449,7 +451,7 @@ impl<P: Port> Link<'_, P> {
                 let (at, rest) = (at.wrapping_add(done as u32), &rest[done..]);
                 if !rest.is_empty() {
                     self.shared.stats.bytes_copied += rest.len() as u64;
-                    let pool = &mut self.shared.pool;
+                    let pool = &mut self.shared.buffers.pool;
                     let kept = self.conn.reassembly.insert(at, rest, pool);
                     self.shared.stats.segments_without_memory += u64::from(!kept);
                 }
@@ -556,7 +558,10 @@ impl<P: Port> Link<'_, P> {
             }
         }
         if let Some(qp) = self.qp.as_mut() {
-            qp.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
+            qp.complete_sends(
+                &mut self.shared.regions,
+                &mut self.shared.queues.completions,
+            );
         }
         full && !self.conn.in_flight_is_full()
     }

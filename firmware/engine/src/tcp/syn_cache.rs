@@ -11,6 +11,7 @@ use weft_wire::ethernet::Mac;
 use crate::connection::conn::MIN_SEGMENT;
 use crate::interface::cm::Endpoint;
 use crate::interface::random::Secret;
+use crate::tcp::limits::Limit;
 use weft_tcp::seq;
 
 /// A half-open connection.
@@ -245,6 +246,28 @@ impl Cookies {
     fn mac(&self, local: Endpoint, remote: Endpoint, irs: u32, period: u64, index: u32) -> u32 {
         let more = u64::from(irs) << 32 | (period << 3 | u64::from(index)) & 0xffff_ffff;
         self.secret.hash(local, remote, more) as u32 & MAC_MASK
+    }
+}
+
+/// Half-open connections, and what they may make the engine say.
+#[derive(Debug)]
+pub struct HalfOpens {
+    /// A row each.
+    pub rows: SynCache,
+    /// For those that have no room there.
+    pub cookies: Cookies,
+    /// Challenge acknowledgments of theirs.
+    pub challenges: Limit,
+}
+
+impl HalfOpens {
+    /// None yet, and room for so many.
+    pub fn new(rows: u16, secret: Secret) -> Self {
+        HalfOpens {
+            rows: SynCache::new(rows),
+            cookies: Cookies::new(secret),
+            challenges: Limit::default(),
+        }
     }
 }
 

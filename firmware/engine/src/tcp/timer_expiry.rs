@@ -156,7 +156,7 @@ impl<P: Port> Link<'_, P> {
 
     /// The next station on the way is another one.
     pub fn move_to(&mut self, mac: Mac) {
-        self.shared.address_moves += 1;
+        self.shared.outbox.address_moves += 1;
         if self.shared.config.on_card && self.conn.known && !self.conn.move_told {
             let conn = self.conn.id;
             self.conn.move_told = true;

@@ -130,7 +130,7 @@ impl Engine {
         }
         let next = tcp.rcv_nxt.wrapping_sub(u32::from(tcp.peer_closed));
         let first = next.wrapping_sub(tcp.unread.len() as u32);
-        let pool = &mut self.shared.pool;
+        let pool = &mut self.shared.buffers.pool;
         conn.reassembly.restart(first, pool);
         let taken = conn.reassembly.insert(first, &tcp.unread, pool);
         let whole = taken && conn.reassembly.next() == next;

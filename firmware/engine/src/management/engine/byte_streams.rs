@@ -208,7 +208,7 @@ impl Engine {
     pub(super) fn take_queue_pair(&mut self, slot: u16, qp: QpId, memory: IovaRange, stag: u32) {
         if let Some(conn) = self.conns.get_mut(slot) {
             conn.qp = Some(qp.flow);
-            conn.reassembly.accept(&mut self.shared.pool);
+            conn.reassembly.accept(&mut self.shared.buffers.pool);
             if let Some(bytes) = &mut conn.byte_stream {
                 bytes.begin(memory, stag);
                 self.shared.regions.post(stag);

@@ -53,7 +53,7 @@ impl Engine {
             ip: self.shared.config.ip,
             port: port_number,
         };
-        if self.shared.events.len() >= self.shared.most_events {
+        if self.shared.outbox.events.len() >= self.shared.outbox.most_events {
             // Nobody takes what there is to tell.
             return Err(Error::NoConnections);
         }
@@ -143,7 +143,7 @@ impl Engine {
         };
         let (reply, _) = found.request.accept(&terms, params.private_data);
         check_private_data(&reply)?;
-        found.reassembly.accept(&mut self.shared.pool);
+        found.reassembly.accept(&mut self.shared.buffers.pool);
         found.qp = Some(qp.flow);
         found.set_tos(params.tos);
         if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
@@ -259,7 +259,7 @@ impl Engine {
         })?;
         self.connections_made = generation;
         if let (Role::Initiator, Some(conn)) = (role, self.conns.get_mut(slot)) {
-            conn.reassembly.accept(&mut self.shared.pool);
+            conn.reassembly.accept(&mut self.shared.buffers.pool);
         }
         Some(slot)
     }

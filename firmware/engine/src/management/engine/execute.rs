@@ -117,7 +117,7 @@ impl Engine {
                 answer.srq = made?.number();
             }
             CommandOpcode::AllocXrcd => {
-                self.check_each(self.shared.xrcds.count())?;
+                self.check_each(self.shared.queues.xrcds.count())?;
                 answer.xrcd = self.alloc_xrcd().number();
             }
             CommandOpcode::DeallocXrcd => self.dealloc_xrcd(xrcd)?,

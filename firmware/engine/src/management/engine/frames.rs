@@ -8,7 +8,7 @@ use weft_wire::ipv4::{protocol, Ipv4Header, Ipv4Packet};
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 
 use crate::card::port::Port;
-use crate::connection::link::Shared;
+use crate::connection::shared::Shared;
 use crate::interface::cm::Endpoint;
 use crate::management::engine::Engine;
 use crate::tcp::arp::News;
@@ -132,7 +132,7 @@ fn echo<P: Port>(
     if !icmp::is_echo_request(packet.payload) {
         return None;
     }
-    let mut writer = Writer::new(&mut shared.frame);
+    let mut writer = Writer::new(&mut shared.buffers.frame);
     EthernetHeader {
         destination: ethernet.source,
         source: shared.config.mac,
@@ -151,8 +151,8 @@ fn echo<P: Port>(
     writer.put(packet.payload);
     let length = writer.finish()?;
     let at = length - packet.payload.len();
-    icmp::make_reply(&mut shared.frame[at..length]);
-    if port.send_frame(&shared.frame[..length]).is_ok() {
+    icmp::make_reply(&mut shared.buffers.frame[at..length]);
+    if port.send_frame(&shared.buffers.frame[..length]).is_ok() {
         shared.identification = shared.identification.wrapping_add(1);
         shared.stats.frames_sent += 1;
     }
@@ -191,8 +191,8 @@ fn refuse<P: Port>(
         window: 0,
         options: Options::default(),
     };
-    if let Some(length) = header.write(&[], &mut shared.frame) {
-        if port.send_frame(&shared.frame[..length]).is_ok() {
+    if let Some(length) = header.write(&[], &mut shared.buffers.frame) {
+        if port.send_frame(&shared.buffers.frame[..length]).is_ok() {
             shared.identification = shared.identification.wrapping_add(1);
             shared.stats.frames_sent += 1;
         }

@@ -11,7 +11,7 @@ use crate::connection::conn::{
     own_scale, segment_size, window_size, Role, TcpState, DEFAULT_MSS, MIN_SEGMENT,
     MIN_STREAM_SEGMENT,
 };
-use crate::connection::link::Shared;
+use crate::connection::shared::Shared;
 use crate::interface::cm::Endpoint;
 use crate::interface::config::Ecn;
 use crate::streaming::ring::ByteStream;
@@ -34,7 +34,7 @@ impl Engine {
         seen: &Seen<'_>,
         port: &mut P,
     ) -> bool {
-        if let Some(index) = self.shared.syn_cache.find(local, remote) {
+        if let Some(index) = self.shared.half_open.rows.find(local, remote) {
             self.goes_on(now, index, seen, port);
             return true;
         }
@@ -75,7 +75,7 @@ impl Engine {
         port: &mut P,
     ) {
         // Nobody takes what there is to tell: the peer will send it again.
-        if self.shared.events.len() >= self.shared.most_events {
+        if self.shared.outbox.events.len() >= self.shared.outbox.most_events {
             self.shared.stats.syns_dropped += 1;
             return;
         }
@@ -98,26 +98,29 @@ impl Engine {
             again_at: now.saturating_add(RTO),
             tries: 0,
         };
-        if !shared.syn_cache.insert(row) {
+        if !shared.half_open.rows.insert(row) {
             let mss = row.mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
             if mss < MIN_SEGMENT {
                 // A cookie cannot say that.
                 shared.stats.syns_dropped += 1;
                 return;
             }
-            row.iss = shared.cookies.make(now, local, remote, row.irs, mss);
+            row.iss = shared
+                .half_open
+                .cookies
+                .make(now, local, remote, row.irs, mss);
             (row.scale, row.sack, row.ecn, row.ts_val) = (None, false, false, None);
             shared.stats.syn_cookies_sent += 1;
         }
         if !syn_ack(now, shared, &row, port) {
             // Nobody remembers a cookie: the peer will ask again.
-            shared.syn_cache.unsent(now, &row);
+            shared.half_open.rows.unsent(now, &row);
         }
     }
 
     /// A segment of a half-open connection.
     fn goes_on<P: Port>(&mut self, now: u64, index: usize, seen: &Seen<'_>, port: &mut P) {
-        let Some(row) = self.shared.syn_cache.get(index).copied() else {
+        let Some(row) = self.shared.half_open.rows.get(index).copied() else {
             return;
         };
         let rcv_nxt = row.irs.wrapping_add(1);
@@ -126,7 +129,7 @@ impl Engine {
         if seen.flags & flag::RST != 0 {
             if distance == 0 {
                 self.shared.stats.resets_received += 1;
-                self.shared.syn_cache.remove(index);
+                self.shared.half_open.rows.remove(index);
             } else if distance > 0 && distance as u32 <= window {
                 challenge(now, &mut self.shared, &row, port);
             }
@@ -149,7 +152,7 @@ impl Engine {
         } else if self.says_nothing(row.local.port, seen) {
             self.stands(now, index, &row, port);
         } else {
-            self.shared.syn_cache.remove(index);
+            self.shared.half_open.rows.remove(index);
             self.open(now, &row, true, seen, port);
         }
     }
@@ -166,7 +169,7 @@ impl Engine {
             return;
         }
         let until = now.saturating_add(self.shared.config.mpa_timeout);
-        if let Some(gone) = self.shared.syn_cache.stands(now, index, until) {
+        if let Some(gone) = self.shared.half_open.rows.stands(now, index, until) {
             self.shared.stats.strangers_gave_way += 1;
             reset(now, &mut self.shared, &gone, port);
         }
@@ -182,7 +185,12 @@ impl Engine {
         port: &mut P,
     ) -> bool {
         let (irs, iss) = (seen.seq.wrapping_sub(1), seen.ack.wrapping_sub(1));
-        let Some(mss) = self.shared.cookies.open(now, local, remote, irs, iss) else {
+        let Some(mss) = self
+            .shared
+            .half_open
+            .cookies
+            .open(now, local, remote, irs, iss)
+        else {
             return false;
         };
         if self.says_nothing(local.port, seen) {
@@ -269,14 +277,14 @@ impl Engine {
     /// SYN-ACKs that are due again, and silence that has lasted too long.
     pub(super) fn half_open_timers<P: Port>(&mut self, now: u64, port: &mut P) {
         let retries = self.shared.config.syn_retries;
-        while let Some((row, gone)) = self.shared.syn_cache.take_expired(now, retries, RTO) {
+        while let Some((row, gone)) = self.shared.half_open.rows.take_expired(now, retries, RTO) {
             if gone {
                 self.shared.stats.half_open_forgotten += 1;
                 if row.stands_since.is_some() {
                     reset(now, &mut self.shared, &row, port);
                 }
             } else if !syn_ack(now, &mut self.shared, &row, port) && row.tries == 0 {
-                self.shared.syn_cache.unsent(now, &row);
+                self.shared.half_open.rows.unsent(now, &row);
             }
         }
     }
@@ -285,7 +293,7 @@ impl Engine {
 /// A challenge acknowledgment (RFC 5961 §3.2, §4.2): who sent that in earnest answers with an exact RST.
 fn challenge<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
     let most = shared.config.challenge_acks.saturating_mul(10);
-    if shared.challenges.allow(now, most) {
+    if shared.half_open.challenges.allow(now, most) {
         shared.stats.challenge_acks += 1;
         bare(now, shared, row, flag::ACK, row.iss.wrapping_add(1), port);
     } else {
@@ -363,10 +371,10 @@ fn send<P: Port>(
         window: (window >> shift).min(0xffff) as u16,
         options,
     };
-    let Some(length) = header.write(&[], &mut shared.frame) else {
+    let Some(length) = header.write(&[], &mut shared.buffers.frame) else {
         return true;
     };
-    let sent = port.send_frame(&shared.frame[..length]).is_ok();
+    let sent = port.send_frame(&shared.buffers.frame[..length]).is_ok();
     if sent {
         shared.identification = shared.identification.wrapping_add(1);
         shared.stats.frames_sent += 1;

@@ -39,7 +39,7 @@ impl Engine {
 
     /// How often a connection's next station was found to be another one.
     pub fn address_moves(&self) -> u64 {
-        self.shared.address_moves
+        self.shared.outbox.address_moves
     }
 
     /// An address that a peer may have: one station's, and not ours.
@@ -60,7 +60,7 @@ impl Engine {
         mac: [u8; 6],
         port: &mut P,
     ) {
-        self.shared.syn_cache.moved(ip, mac);
+        self.shared.half_open.rows.moved(ip, mac);
         let behind: Vec<u16> = self.conns.behind(ip).collect();
         for slot in behind {
             let Some(conn) = self.conns.get(slot) else {

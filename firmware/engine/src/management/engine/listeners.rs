@@ -128,7 +128,7 @@ impl Engine {
             .ok_or(Error::UnknownConnection)?;
         self.listeners.remove(at);
         self.forget_who_left_the_line();
-        self.shared.syn_cache.forget_port(port_number);
+        self.shared.half_open.rows.forget_port(port_number);
         for slot in 0..self.conns.slots() {
             let waits = self
                 .conns
@@ -211,12 +211,12 @@ impl Engine {
 
     /// Requests that have just become whole, and those that the backlog has room for.
     pub(super) fn admit_requests<P: Port>(&mut self, now: u64, port: &mut P) {
-        while let Some(id) = self.shared.asking.pop_front() {
+        while let Some(id) = self.shared.admission.asking.pop_front() {
             self.asks(now, id, port);
         }
         for at in 0..self.listeners.len() {
             while let Some(id) = self.next_admitted(at) {
-                self.shared.in_line -= 1;
+                self.shared.admission.in_line -= 1;
                 self.tell_request(now, id, port);
             }
         }
@@ -249,14 +249,14 @@ impl Engine {
             return;
         }
         listener.line.push_back(id);
-        self.shared.in_line += 1;
-        if self.shared.in_line > self.shared.config.line() {
+        self.shared.admission.in_line += 1;
+        if self.shared.admission.in_line > self.shared.config.line() {
             self.forget_who_left_the_line();
         }
-        if self.shared.in_line > self.shared.config.line() {
+        if self.shared.admission.in_line > self.shared.config.line() {
             let listener = self.listener(at);
             let last = listener.and_then(|listener| listener.line.pop_back());
-            self.shared.in_line -= 1;
+            self.shared.admission.in_line -= 1;
             if let Some(id) = last {
                 self.run_one(now, id.slot, port, |link| link.reject_busy());
             }
@@ -271,7 +271,7 @@ impl Engine {
             listener.line.retain(|id| waits(conns, *id, awaits_backlog));
             left += listener.line.len();
         }
-        self.shared.in_line = left;
+        self.shared.admission.in_line = left;
     }
 
     /// The program hears of a request, if it is still one.

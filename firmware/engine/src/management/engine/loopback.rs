@@ -67,6 +67,7 @@ impl Engine {
             loopback.told = true;
             let conn = loopback.conn;
             self.shared
+                .outbox
                 .loopback_events
                 .push_back(LoopbackEvent::Posted(conn));
         }
@@ -74,13 +75,13 @@ impl Engine {
 
     /// An event of a connection that is not the engine's, for the same reader.
     pub fn tell(&mut self, event: Event) {
-        self.shared.events.push_back(event);
+        self.shared.outbox.events.push_back(event);
     }
 
     /// Has a queue pair on the loopback something to say?
     #[inline]
     pub fn has_loopback_events(&self) -> bool {
-        !self.shared.loopback_events.is_empty() || self.shared.regions.has_freed()
+        !self.shared.outbox.loopback_events.is_empty() || self.shared.regions.has_freed()
     }
 
     /// What has become of queue pairs on the loopback, the oldest first.
@@ -88,7 +89,7 @@ impl Engine {
         if self.shared.regions.take_freed() {
             self.wake_waiting();
         }
-        self.shared.loopback_events.pop_front()
+        self.shared.outbox.loopback_events.pop_front()
     }
 
     /// A queue pair on the loopback has something new.
@@ -100,6 +101,7 @@ impl Engine {
             loopback.told = true;
             let conn = loopback.conn;
             self.shared
+                .outbox
                 .loopback_events
                 .push_back(LoopbackEvent::Posted(conn));
         }
@@ -117,7 +119,9 @@ impl Engine {
                 break;
             }
             match issue_next(queue, &mut shared.regions, port) {
-                Issued::Done => queue.complete_sends(&mut shared.regions, &mut shared.completions),
+                Issued::Done => {
+                    queue.complete_sends(&mut shared.regions, &mut shared.queues.completions)
+                }
                 Issued::Begun => return Ok(true),
                 Issued::Waits => {
                     if let Some(loopback) = queue.loopback.as_mut() {
@@ -137,6 +141,7 @@ impl Engine {
             if let Some(loopback) = queue.loopback.as_mut().filter(|loopback| loopback.waits) {
                 loopback.waits = false;
                 self.shared
+                    .outbox
                     .loopback_events
                     .push_back(LoopbackEvent::Posted(loopback.conn));
             }
@@ -214,7 +219,7 @@ impl Engine {
                 // No queue pair of XRC is on the loopback, so none is named.
                 let event = self.shared.take_shared(queue, 0, port);
                 let event = event.map_err(Violation::of_segment)?;
-                self.shared.events.extend(event);
+                self.shared.outbox.events.extend(event);
             }
         }
         let regions = &self.shared.regions;
@@ -297,7 +302,7 @@ impl Engine {
                     status: Status::Success,
                 },
                 &mut self.shared.regions,
-                &mut self.shared.completions,
+                &mut self.shared.queues.completions,
             );
         }
         Ok(())
@@ -312,7 +317,10 @@ impl Engine {
             if let Some(entry) = queue.sq.get_mut(number) {
                 entry.outcome = Some(Status::Success);
             }
-            queue.complete_sends(&mut self.shared.regions, &mut self.shared.completions);
+            queue.complete_sends(
+                &mut self.shared.regions,
+                &mut self.shared.queues.completions,
+            );
         }
     }
 
@@ -352,11 +360,11 @@ impl Engine {
         let Some(loopback) = queue.loopback.take() else {
             return;
         };
-        queue.flush(first, &mut shared.regions, &mut shared.completions);
+        queue.flush(first, &mut shared.regions, &mut shared.queues.completions);
         let receives = queue.receives;
-        shared.last_wqe(receives, qp);
+        shared.outbox.last_wqe(receives, qp);
         if let Some((terminate, received)) = fatal {
-            shared.events.push_back(Event::QpFatal {
+            shared.outbox.events.push_back(Event::QpFatal {
                 qp,
                 terminate,
                 received,
@@ -364,6 +372,7 @@ impl Engine {
         }
         let conn = loopback.conn;
         shared
+            .outbox
             .events
             .push_back(Event::Disconnected { conn, qp, reason });
     }
@@ -378,6 +387,7 @@ impl Engine {
         };
         self.part(qp, None, None, DisconnectReason::Aborted);
         self.shared
+            .outbox
             .loopback_events
             .push_back(LoopbackEvent::Gone(conn));
         true
@@ -394,6 +404,7 @@ impl Engine {
         queue.state = QpState::Closing;
         queue.sq.limit = Some(queue.sq.posted);
         self.shared
+            .outbox
             .loopback_events
             .push_back(LoopbackEvent::Closing(conn));
         true

@@ -160,10 +160,10 @@ impl Engine {
             .map_err(|why| Error::Rung(rung, why))?;
         let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
         match receives {
-            Receives::Shared(srq) if self.shared.srqs.config(srq)?.pd != config.pd => {
+            Receives::Shared(srq) if self.shared.queues.srqs.config(srq)?.pd != config.pd => {
                 return Err(Error::InvalidSrq);
             }
-            Receives::Domain(xrcd, _) if !self.shared.xrcds.has(xrcd) => {
+            Receives::Domain(xrcd, _) if !self.shared.queues.xrcds.has(xrcd) => {
                 return Err(Error::UnknownXrcd);
             }
             _ => {}
@@ -194,8 +194,8 @@ impl Engine {
         let mut qp = Box::new(Qp::new(id, *config, iova, rung, software));
         qp.receives = receives;
         match receives {
-            Receives::Shared(srq) => self.shared.srqs.join(srq)?,
-            Receives::Domain(xrcd, _) => self.shared.xrcds.join(xrcd)?,
+            Receives::Shared(srq) => self.shared.queues.srqs.join(srq)?,
+            Receives::Domain(xrcd, _) => self.shared.queues.xrcds.join(xrcd)?,
             Receives::Own | Receives::Nowhere => {}
         }
         self.qps[index] = Some(qp);
@@ -211,8 +211,9 @@ impl Engine {
             .map(|qp| qp.rq.capacity() + qp.config.send_depth as usize)
             .sum();
         self.shared
+            .queues
             .completions
-            .reserve(room + self.shared.srqs.room());
+            .reserve(room + self.shared.queues.srqs.room());
         Ok(id)
     }
 
@@ -222,7 +223,7 @@ impl Engine {
             return Ok(());
         };
         let there = self.qps.iter().flatten().map(|qp| work(&qp.config));
-        let there = there.sum::<u64>() + self.shared.srqs.room() as u64;
+        let there = there.sum::<u64>() + self.shared.queues.srqs.room() as u64;
         match there + more <= most.into() {
             true => Ok(()),
             false => Err(Error::NoMemory),
@@ -265,16 +266,16 @@ impl Engine {
     }
 
     fn make_srq(&mut self, config: &SrqConfig, xrcd: Option<XrcdId>) -> Result<SrqId, Error> {
-        if xrcd.is_some_and(|xrcd| !self.shared.xrcds.has(xrcd)) {
+        if xrcd.is_some_and(|xrcd| !self.shared.queues.xrcds.has(xrcd)) {
             return Err(Error::UnknownXrcd);
         }
         self.check_work(config.depth.into())?;
-        self.check_each(self.shared.srqs.count())?;
+        self.check_each(self.shared.queues.srqs.count())?;
         self.shared.regions.join(config.pd)?;
-        let made = self.shared.srqs.create(config, xrcd);
+        let made = self.shared.queues.srqs.create(config, xrcd);
         match (made, xrcd) {
             (Err(_), _) => self.shared.regions.leave(config.pd),
-            (Ok(_), Some(xrcd)) => self.shared.xrcds.join(xrcd)?,
+            (Ok(_), Some(xrcd)) => self.shared.queues.xrcds.join(xrcd)?,
             (Ok(_), None) => {}
         }
         made
@@ -282,50 +283,60 @@ impl Engine {
 
     /// A new XRC domain.
     pub fn alloc_xrcd(&mut self) -> XrcdId {
-        self.shared.xrcds.create()
+        self.shared.queues.xrcds.create()
     }
 
     /// Removes an XRC domain that no shared receive queue and no target is in.
     pub fn dealloc_xrcd(&mut self, xrcd: XrcdId) -> Result<(), Error> {
-        self.shared.xrcds.destroy(xrcd)
+        self.shared.queues.xrcds.destroy(xrcd)
     }
 
     /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion. What names one of an
     /// XRC domain from now on ends its connection; so does a message that goes on.
     pub fn destroy_srq(&mut self, srq: SrqId) -> Result<(), Error> {
-        let (pd, xrcd) = self.shared.srqs.destroy(srq, &mut self.shared.regions)?;
+        let (pd, xrcd) = self
+            .shared
+            .queues
+            .srqs
+            .destroy(srq, &mut self.shared.regions)?;
         self.shared.regions.leave(pd);
         if let Some(xrcd) = xrcd {
-            self.shared.xrcds.leave(xrcd);
+            self.shared.queues.xrcds.leave(xrcd);
         }
         Ok(())
     }
 
     /// Asks for [`Event::SrqLimit`](crate::Event::SrqLimit) when fewer than `limit` elements wait, once; at once if that is so already. 0: never.
     pub fn set_srq_limit(&mut self, srq: SrqId, limit: u32) -> Result<(), Error> {
-        let event = self.shared.srqs.set_limit(srq, limit)?;
-        self.shared.events.extend(event);
+        let event = self.shared.queues.srqs.set_limit(srq, limit)?;
+        self.shared.outbox.events.extend(event);
         Ok(())
     }
 
     /// How a shared receive queue stands.
     pub fn srq_state(&mut self, srq: SrqId) -> Result<SrqState, Error> {
-        self.shared.srqs.state(srq)
+        self.shared.queues.srqs.state(srq)
     }
 
     /// Puts a work request into a shared receive queue. Its completion names the queue pair whose message took it.
     pub fn post_srq_recv(&mut self, srq: SrqId, wr: &RecvWr<'_>) -> Result<(), Error> {
         self.shared.stats.steps += 1;
-        let config = self.shared.srqs.config(srq)?;
+        let config = self.shared.queues.srqs.config(srq)?;
         let entry = work::recv_entry(config.pd, config.max_sge, &self.shared.regions, wr)?;
-        self.shared.srqs.push(srq, entry, &mut self.shared.regions)
+        self.shared
+            .queues
+            .srqs
+            .push(srq, entry, &mut self.shared.regions)
     }
 
     /// Puts work into a shared receive queue that failed before it began: the queue pair whose message takes it fails, and it completes with
     /// this status.
     pub fn fail_srq_recv(&mut self, srq: SrqId, id: u64, status: Status) -> Result<(), Error> {
         let entry = work::failed_recv(id, status);
-        self.shared.srqs.push(srq, entry, &mut self.shared.regions)
+        self.shared
+            .queues
+            .srqs
+            .push(srq, entry, &mut self.shared.regions)
     }
 
     /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
@@ -350,17 +361,21 @@ impl Engine {
         let index = usize::from(qp.flow);
         let shared = self.qp(qp)?.receives.are_shared();
         if let Some(mut gone) = self.qps[index].take() {
-            gone.flush(None, &mut self.shared.regions, &mut self.shared.completions);
+            gone.flush(
+                None,
+                &mut self.shared.regions,
+                &mut self.shared.queues.completions,
+            );
             self.shared.regions.unbind_all(qp, port);
             self.shared.regions.leave(gone.config.pd);
             match gone.receives {
-                Receives::Shared(srq) => self.shared.srqs.leave(srq),
-                Receives::Domain(xrcd, _) => self.shared.xrcds.leave(xrcd),
+                Receives::Shared(srq) => self.shared.queues.srqs.leave(srq),
+                Receives::Domain(xrcd, _) => self.shared.queues.xrcds.leave(xrcd),
                 Receives::Own | Receives::Nowhere => {}
             }
             self.free_flows.push_back(qp.flow);
         }
-        self.shared.completions.retain(|completion| {
+        self.shared.queues.completions.retain(|completion| {
             completion.qp != qp || shared && completion.opcode == Opcode::Recv
         });
         Ok(())
@@ -402,9 +417,13 @@ impl Engine {
             None => {
                 if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
                     let was_over = qp.state == QpState::Error;
-                    qp.flush(None, &mut self.shared.regions, &mut self.shared.completions);
+                    qp.flush(
+                        None,
+                        &mut self.shared.regions,
+                        &mut self.shared.queues.completions,
+                    );
                     if !was_over {
-                        self.shared.last_wqe(qp.receives, qp.id);
+                        self.shared.outbox.last_wqe(qp.receives, qp.id);
                     }
                 }
             }
@@ -439,7 +458,7 @@ impl Engine {
         let new = work::new_work(queue, &shared.regions, wr)?;
         queue.sq.push(&new, queue.config.pd, &mut shared.regions)?;
         if queue.state == QpState::Error {
-            queue.flush(None, &mut shared.regions, &mut shared.completions);
+            queue.flush(None, &mut shared.regions, &mut shared.queues.completions);
         } else if let Some(slot) = queue.conn {
             self.run(now, slot, port, |_| ());
         } else if queue.loopback.is_some() {
@@ -473,7 +492,7 @@ impl Engine {
         entry.post(&mut shared.regions);
         if queue.state == QpState::Error {
             queue.rq.push(entry);
-            queue.flush(None, &mut shared.regions, &mut shared.completions);
+            queue.flush(None, &mut shared.regions, &mut shared.queues.completions);
         } else {
             put_element(queue, entry, port);
         }

@@ -34,7 +34,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         conn.reassembly
-            .restart(seen.seq.wrapping_add(1), &mut self.shared.pool);
+            .restart(seen.seq.wrapping_add(1), &mut self.shared.buffers.pool);
         conn.edge = conn.reassembly.limit();
         let least = match conn.byte_stream {
             None => MIN_SEGMENT,

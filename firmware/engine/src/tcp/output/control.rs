@@ -52,10 +52,10 @@ impl<P: Port> Link<'_, P> {
             window,
             options,
         };
-        let Some(length) = header.write(payload, &mut self.shared.frame) else {
+        let Some(length) = header.write(payload, &mut self.shared.buffers.frame) else {
             return Ok(());
         };
-        self.port.send_frame(&self.shared.frame[..length])?;
+        self.port.send_frame(&self.shared.buffers.frame[..length])?;
         self.shared.identification = self.shared.identification.wrapping_add(1);
         self.shared.stats.frames_sent += 1;
         if flags & flag::ACK != 0 && flags & flag::RST == 0 {

@@ -460,7 +460,7 @@ impl<P: Port> Link<'_, P> {
             self.port.urgent();
         }
         self.ack_with_data();
-        self.shared.lend(self.conn);
+        self.shared.buffers.lend(self.conn);
         self.conn.in_flight.push_back(segment);
         self.conn.sender.sent(self.now, fitted.wire);
         self.advance(message, fitted);

@@ -55,7 +55,7 @@ impl<P: Port> Link<'_, P> {
     ) -> Result<u32, NotSent> {
         let append_crc = self.card_makes_crc();
         let own_crc = self.conn.agreed.crc && !append_crc;
-        let mut wire = core::mem::take(&mut self.shared.wire);
+        let mut wire = core::mem::take(&mut self.shared.buffers.wire);
         let made = self
             .make_fpdu(segment, own_crc, &mut wire)
             .and_then(|length| {
@@ -68,7 +68,7 @@ impl<P: Port> Link<'_, P> {
                 self.shared.stats.bytes_copied += length as u64;
                 Ok(())
             });
-        self.shared.wire = wire;
+        self.shared.buffers.wire = wire;
         made.map_err(|MemoryError| NotSent::Unreadable)?;
         let job = buffer.job(flow, (segment.seq, segment.end), append_crc, tcp);
         self.port
