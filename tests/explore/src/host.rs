@@ -111,7 +111,7 @@ impl World {
         self.tell_window(sizes);
     }
 
-    /// A slot that the engine has kept holds up too many others: what is held is copied.
+    /// A slot that was lent to the engine keeps too many others back: what lies in slots is copied.
     fn want_slot(&mut self, sizes: &Sizes) {
         let many = 4 * self.ring.len() >= 3 * sizes.slots;
         if many && self.ring.front() == Some(&Slot::Lent) {
@@ -177,21 +177,21 @@ impl World {
             });
         }
         let (at, end) = (report.seq + report.done, report.seq + report.length);
-        let held = self.may_stay_in_slot(report, sizes);
+        let piece = self.may_stay_in_slot(report, sizes);
         // Old data changes nothing (RFC 9293 §3.10.7.4).
         let old = report.done == 0 && end <= self.host.next();
         if let (true, Some(slot)) = (old, report.slot) {
             self.give(slot, None);
         }
         if report.length > 0 && !old {
-            if held.is_none() {
+            if piece.is_none() {
                 self.spill(sizes);
             }
             if report.done > 0 && report.seq <= self.host.next() {
                 self.pass_card(at);
             }
             if at < end {
-                match (held, report.slot) {
+                match (piece, report.slot) {
                     (Some(piece), _) => {
                         self.lend(piece.slot as u8);
                         self.host.got.add(piece.seq, piece.end());
@@ -249,7 +249,7 @@ impl World {
         }
     }
 
-    /// All that is held is copied, and the slots are free when no job reads them.
+    /// All that lies in slots is copied, and the slots are free when no job reads them.
     pub fn spill(&mut self, sizes: &Sizes) {
         while let Some(piece) = self.host.handover.out_of_order.take_front() {
             let job = self.host.handover.out_of_order.job_of(&piece);
@@ -303,7 +303,7 @@ impl World {
     }
 
     fn post(&mut self, pieces: core::ops::Range<usize>, start: u32, end: u32) {
-        let held = &mut self.host.handover.out_of_order;
+        let ranges = &mut self.host.handover.out_of_order;
         let in_use = |number: &u8| {
             let job = self.jobs.iter().any(|job| job.number == *number);
             let told =
@@ -313,12 +313,12 @@ impl World {
                 || self.ring.contains(&Slot::Waits(*number))
         };
         let number = (0..).find(|number| !in_use(number)).unwrap_or(0);
-        let slots = held.range(pieces);
+        let slots = ranges.range(pieces);
         let slots = slots.fold(0, |bits, piece| {
             bits | 1 << (piece.slot % u16::from(NUMBERS))
         });
-        let follows = held.is_replaying();
-        held.asked(Replay {
+        let follows = ranges.is_replaying();
+        ranges.asked(Replay {
             seq: start,
             length: end - start,
             job: number.into(),

@@ -396,7 +396,7 @@ impl World {
         for job in &mut self.jobs {
             job.slots = job.slots.rotate_right(head.into());
         }
-        let held = &mut self.host.handover.out_of_order;
-        held.renumber(|slot| anew(slot as u8).into());
+        let ranges = &mut self.host.handover.out_of_order;
+        ranges.renumber(|slot| anew(slot as u8).into());
     }
 }
