@@ -39,8 +39,8 @@ use std::time::Duration;
 
 use weft_engine::on_card::{CONNECTIONS, WORK};
 use weft_engine::{
-    Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId, Rung, Seed,
-    Share, SrqId,
+    Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId,
+    ResourceSplit, Rung, Seed, SrqId,
 };
 
 use crate::card::{self, Card, MappedMemory};
@@ -183,7 +183,7 @@ impl DeviceConfig {
 
     /// The card's second port will be another device's ([`Device::second_port`]): a part of the flows, STags, TCP ports and rows of the lookup are left to that one.
     pub fn share_card(mut self) -> Self {
-        self.engine.share = Share::First;
+        self.engine.split = ResourceSplit::First;
         self
     }
 
@@ -327,7 +327,7 @@ impl DerefMut for StateGuard<'_> {
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
         self.after.released = std::mem::take(&mut self.guard.released);
-        self.after.joined = self.guard.has_joined_news();
+        self.after.joined = self.guard.has_loopback_events();
     }
 }
 
@@ -360,7 +360,7 @@ impl Shared {
             // A failure is the device's, and kept there.
             let _ = state.finish_turn();
             let released = std::mem::take(&mut state.released);
-            let joined = state.has_joined_news();
+            let joined = state.has_loopback_events();
             drop(state);
             drop(released);
             if joined {
@@ -377,9 +377,9 @@ impl State {
     }
 
     /// Have queue pairs that are joined inside the host news?
-    fn has_joined_news(&mut self) -> bool {
+    fn has_loopback_events(&mut self) -> bool {
         let here = self.place.here();
-        here.is_some_and(|(engine, _)| engine.has_joined_news())
+        here.is_some_and(|(engine, _)| engine.has_loopback_events())
     }
 
     /// Keeps memory until the card cannot be busy with it any more.
@@ -570,7 +570,7 @@ impl Device {
                 engine.hash_secret = engine.seed.hash_secret();
                 let (mac, mtu, secret) = (engine.mac, engine.mtu, engine.hash_secret);
                 let mut card = Card::bring_up(mmio.clone(), mac, mtu, secret, config.rings)?;
-                if engine.share != Share::Whole {
+                if engine.split != ResourceSplit::Whole {
                     card.share()?;
                 }
                 let caps = card.capabilities();

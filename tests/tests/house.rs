@@ -24,42 +24,49 @@ fn code(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The first words of what follows `prefix`: one, or those of a list in braces.
-fn names_after(code: &str, prefix: &str) -> Vec<String> {
-    let word = |text: &str| -> String {
-        let is = |c: &char| c.is_alphanumeric() || *c == '_';
-        text.trim_start().chars().take_while(is).collect()
-    };
-    let mut names = Vec::new();
+/// The paths behind `prefix`: one, or those of a list in braces.
+fn paths_after(code: &str, prefix: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
     for (at, _) in code.match_indices(prefix) {
         let before = code[..at].chars().next_back();
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
             continue;
         }
-        let rest = &code[at + prefix.len()..];
-        let Some(list) = rest.strip_prefix('{') else {
-            names.push(word(rest));
-            continue;
-        };
-        let mut depth = 0;
-        let mut start = 0;
-        for (at, c) in list.char_indices() {
-            match c {
-                '{' => depth += 1,
-                ',' | '}' if depth == 0 => {
-                    names.push(word(&list[start..at]));
-                    start = at + 1;
-                    if c == '}' {
-                        break;
-                    }
-                }
-                '}' => depth -= 1,
-                _ => {}
+        use_tree(&code[at + prefix.len()..], &[], &mut paths);
+    }
+    paths
+}
+
+/// Takes one path, or a list of them, from the front of the code; what is left.
+fn use_tree<'a>(code: &'a str, before: &[String], paths: &mut Vec<Vec<String>>) -> &'a str {
+    let mut path = before.to_vec();
+    let mut rest = code.trim_start();
+    loop {
+        if let Some(list) = rest.strip_prefix('{') {
+            rest = list.trim_start();
+            while !rest.is_empty() && !rest.starts_with('}') {
+                let left = use_tree(rest, &path, paths);
+                let next = left.find([',', '}']).unwrap_or(left.len());
+                rest = left[next..].trim_start_matches(',').trim_start();
             }
+            return rest.strip_prefix('}').unwrap_or(rest);
+        }
+        let end = rest
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        if end > 0 {
+            path.push(rest[..end].to_owned());
+        }
+        rest = &rest[end..];
+        match rest.strip_prefix("::") {
+            Some(more) if end > 0 => rest = more,
+            _ => break,
         }
     }
-    names.retain(|name| !name.is_empty());
-    names
+    if path.len() > before.len() {
+        paths.push(path);
+    }
+    rest
 }
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
@@ -73,25 +80,44 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules at the top of a crate, and which of them uses which.
-fn modules(src: &Path) -> (BTreeSet<String>, Edges) {
-    let lib = code(&read(&src.join("lib.rs")));
+/// The modules that a file declares.
+fn declared(text: &str) -> BTreeSet<String> {
     let mut modules = BTreeSet::new();
-    let mut exported = BTreeMap::new();
-    for line in lib.split([';', '{', '}']) {
+    for line in text.split([';', '{', '}']) {
         let words: Vec<_> = line.split_whitespace().collect();
         if let [.., "mod", name] = words[..] {
             modules.insert(name.to_owned());
         }
     }
-    for module in &modules {
-        for name in lib.split("pub use ").skip(1) {
-            if let Some(rest) = name.strip_prefix(&format!("{module}::")) {
-                let list = rest.split(';').next().unwrap_or_default();
-                for name in list.split(|c: char| !c.is_alphanumeric() && c != '_') {
-                    exported.insert(name.to_owned(), module.clone());
-                }
-            }
+    modules
+}
+
+/// What a file exports by `pub use` of modules that it declares: name and path.
+fn exported(text: &str, modules: &BTreeSet<String>) -> BTreeMap<String, Vec<String>> {
+    let mut exported = BTreeMap::new();
+    for path in paths_after(text, "pub use ") {
+        if let (true, Some(name)) = (modules.contains(&path[0]), path.last()) {
+            exported.insert(name.clone(), path);
+        }
+    }
+    exported
+}
+
+/// The modules of a crate, and which of them uses which. At depth 1 those at its top, at depth 2 the modules of its folders,
+/// `folder/module`.
+fn modules(src: &Path, depth: usize) -> (BTreeSet<String>, Edges) {
+    let lib = code(&read(&src.join("lib.rs")));
+    let tops = declared(&lib);
+    let exported_by_crate = exported(&lib, &tops);
+    let mut modules = tops.clone();
+    let mut exported_by_folder = BTreeMap::new();
+    if depth > 1 {
+        modules.clear();
+        for top in &tops {
+            let text = code(&read(&src.join(top).join("mod.rs")));
+            let below = declared(&text);
+            modules.extend(below.iter().map(|name| format!("{top}/{name}")));
+            exported_by_folder.insert(top.clone(), exported(&text, &below));
         }
     }
     let mut files = Vec::new();
@@ -100,19 +126,40 @@ fn modules(src: &Path) -> (BTreeSet<String>, Edges) {
     for file in files {
         let inside = file.strip_prefix(src).expect("below it");
         let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
-        let top = parts[0].trim_end_matches(".rs").to_owned();
-        if top == "lib" || top == "main" {
+        let own: Vec<_> = parts
+            .iter()
+            .map(|part| part.trim_end_matches(".rs"))
+            .collect();
+        let from = own[..depth.min(own.len())].join("/");
+        if !modules.contains(&from) {
             continue;
         }
-        let is_mod = parts.last().is_some_and(|name| name == "mod.rs");
-        let depth = parts.len() - usize::from(is_mod);
+        let is_mod = own.last().is_some_and(|name| *name == "mod");
+        // What `super` is, as often as it may be said.
+        let within = own.len() - usize::from(is_mod);
         let text = code(&read(&file));
-        let mut names = names_after(&text, "crate::");
-        names.extend(names_after(&text, &"super::".repeat(depth)));
-        for name in names {
-            let module = exported.get(&name).unwrap_or(&name);
-            if *module != top && modules.contains(module) {
-                edges.insert((top.clone(), module.clone()));
+        let mut paths = paths_after(&text, "crate::");
+        for ups in 1..=within {
+            let above = own[..within - ups].iter().map(|name| name.to_string());
+            let above: Vec<_> = above.collect();
+            for path in paths_after(&text, &"super::".repeat(ups)) {
+                if path[0] != "super" {
+                    paths.push([above.clone(), path].concat());
+                }
+            }
+        }
+        for mut path in paths {
+            if let Some(whole) = exported_by_crate.get(&path[0]) {
+                path = whole.clone();
+            }
+            if let (Some(folder), Some(name)) = (exported_by_folder.get(&path[0]), path.get(1)) {
+                if let Some(below) = folder.get(name) {
+                    path = [vec![path[0].clone()], below.clone()].concat();
+                }
+            }
+            let to = path[..depth.min(path.len())].join("/");
+            if to != from && modules.contains(&to) {
+                edges.insert((from.clone(), to));
             }
         }
     }
@@ -158,23 +205,38 @@ fn page() -> String {
     read(&root().join("docs/house.md"))
 }
 
-#[test]
-fn each_module_of_the_driver_uses_what_the_page_allows_it() {
-    let (modules, edges) = modules(&root().join("hostdrv/src"));
+/// Each module has a row in the table behind this heading, and uses what the row allows it; the edges that there are.
+fn check_rows(src: &str, heading: &str) -> Edges {
+    let (modules, edges) = modules(&root().join(src), 1);
     let mut allowed = BTreeMap::new();
-    for row in table(&page(), "The driver's modules") {
+    for row in table(&page(), heading) {
         let [names, uses] = &row[..] else {
             panic!("a row has two cells: {row:?}");
         };
         allowed.insert(names[0].clone(), uses.clone());
     }
     let rows: BTreeSet<_> = allowed.keys().cloned().collect();
-    assert_eq!(modules, rows, "modules of hostdrv, and rows of the page");
+    assert_eq!(modules, rows, "modules of {src}, and rows of the page");
     assert!(edges.len() > 30, "the sources were not read: {edges:?}");
     for (from, to) in &edges {
         let may = &allowed[from];
         assert!(may.contains(to), "{from} uses {to}; it may use {may:?}");
     }
+    edges
+}
+
+#[test]
+fn each_module_of_the_driver_uses_what_the_page_allows_it() {
+    check_rows("hostdrv/src", "The driver's modules");
+}
+
+#[test]
+fn each_folder_of_the_engine_uses_what_the_page_allows_it() {
+    let mut edges = check_rows("firmware/engine/src", "The engine's folders");
+    // A connection has the state of all layers; without it they lie above one another.
+    edges.retain(|(from, _)| from != "connection");
+    let left = circle(&edges);
+    assert!(left.is_empty(), "folders in a circle: {left:?}");
 }
 
 #[test]
@@ -187,15 +249,15 @@ fn no_circle_of_modules() {
         let edge = (edge[0].clone(), edge[1].clone());
         known.entry(of[0].clone()).or_default().insert(edge);
     }
-    for (name, src) in [
-        ("weft-hostdrv", "hostdrv/src"),
-        ("weft-engine", "firmware/engine/src"),
-        ("weft-tcp", "firmware/tcp/src"),
-        ("weft-queues", "firmware/queues/src"),
-        ("weft-wire", "firmware/wire/src"),
-        ("weft-sim", "sim/src"),
+    for (name, src, depth) in [
+        ("weft-hostdrv", "hostdrv/src", 1),
+        ("weft-engine", "firmware/engine/src", 2),
+        ("weft-tcp", "firmware/tcp/src", 1),
+        ("weft-queues", "firmware/queues/src", 1),
+        ("weft-wire", "firmware/wire/src", 1),
+        ("weft-sim", "sim/src", 1),
     ] {
-        let (_, edges) = modules(&root().join(src));
+        let (_, edges) = modules(&root().join(src), depth);
         let known = known.remove(name).unwrap_or_default();
         let rest: Edges = edges.difference(&known).cloned().collect();
         let left = circle(&rest);
@@ -225,11 +287,12 @@ fn a_circle_is_found() {
     assert!(circle(&line).is_empty());
     let round = edges(&[("a", "b"), ("b", "c"), ("c", "b")]);
     assert_eq!(circle(&round), BTreeSet::from(["b".into(), "c".into()]));
-    let used = names_after(
-        "use crate::{a::{x, y}, b};\ncrate::c::d(); mycrate::e",
+    let used = paths_after(
+        "use crate::{a::{x, y as z}, b};\ncrate::c::d(); mycrate::e",
         "crate::",
     );
-    assert_eq!(used, ["a", "b", "c"]);
+    let used: Vec<_> = used.iter().map(|path| path.join("/")).collect();
+    assert_eq!(used, ["a/x", "a/y", "b", "c/d"]);
 }
 
 /// Crates of the workspace: folders with a manifest.

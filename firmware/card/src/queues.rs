@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use weft_engine::posted::{Finished, Posted, PostedTo, SharedPosted};
+use weft_engine::wqe_intake::{Finished, IntakeQueues, SharedIntake, WqeIntake};
 use weft_engine::{Engine, QpId, SrqId};
 use weft_layout::ProcQueues;
 use weft_queues::{Capacity, CompletionQueue, Memory, QueuePair, SharedReceive};
@@ -18,7 +18,7 @@ struct Queues {
     capacity: Capacity,
     layout: QueuePair,
     memory: &'static Words,
-    posted: Posted,
+    posted: WqeIntake,
     cq: CompletionQueue,
     completions: &'static Words,
     /// How far the send queue and the receive queue are, where that is not told yet.
@@ -36,8 +36,8 @@ struct Queues {
 
 impl Queues {
     /// Whose they are, what was posted there, and how much of it was taken.
-    fn work(&mut self) -> (QpId, PostedTo<'static, Words>, &mut Posted) {
-        let work = PostedTo {
+    fn work(&mut self) -> (QpId, IntakeQueues<'static, Words>, &mut WqeIntake) {
+        let work = IntakeQueues {
             qp: self.qp,
             capacity: self.capacity,
             layout: self.layout,
@@ -106,7 +106,7 @@ impl Served {
             capacity,
             layout,
             memory: part(memory, record.queues, layout.bytes())?,
-            posted: Posted::default(),
+            posted: WqeIntake::default(),
             cq,
             completions: part(memory, record.completions, cq.bytes())?,
             done: [None; 2],
@@ -149,7 +149,7 @@ impl Served {
             taken,
         } in &mut self.shared
         {
-            let posted = SharedPosted {
+            let posted = SharedIntake {
                 srq: *srq,
                 layout: *layout,
                 memory: *memory,

@@ -15,7 +15,7 @@
 //!                  │                                        ▲
 //!                  ▼                                        │
 //!        ┌──────────────────────────── Engine ────────────────────────────┐
-//!        │ cm · qp · region · mpa · rdmap · stream · tcp · arp · terminate │
+//!        │    tcp · mpa · rdmap · handover · streaming · queues · memory   │
 //!        └─────────────────────────────────────────────────────────────────┘
 //!                  │ Port: jobs, frames, tables             ▲ on_report, on_timer
 //!                  ▼                                        │
@@ -25,96 +25,50 @@
 
 extern crate alloc;
 
-pub mod acceptance;
-mod arp;
-mod atomics;
-mod attach;
-pub mod batch;
-pub mod budget;
-mod bytes;
-mod card_times;
-mod clock;
-mod cm;
-pub mod commands;
-mod config;
-mod conn;
-mod conn_info;
-mod deadlines;
-mod due;
-mod ecn;
-mod ending;
-mod engine;
-mod error;
-mod flow_key;
-mod frames;
+mod card;
+mod connection;
 pub mod handover;
-mod host_stack;
-mod input;
-mod joined;
-mod limits;
-mod link;
-mod negotiation;
-pub mod on_card;
-mod output;
-mod part;
-mod port;
-pub mod posted;
-mod qp;
-mod random;
-mod raw_ring;
-mod raw_slots;
+mod interface;
+mod management;
+mod memory;
+mod mpa;
+mod queues;
 mod rdmap;
-mod region;
-mod replay;
-mod rung;
-mod send_queue;
-pub mod services;
-mod share;
-mod shared_receive;
-mod srq;
-mod startup;
-mod stats;
-mod stream;
-mod switch;
-mod syn_cache;
-mod timers;
-mod turn;
-mod usual;
-mod verbs;
-mod work;
-mod xrc;
+mod streaming;
+mod tcp;
 
-pub use card_times::Arrived;
-pub use clock::{arrival, Clock, ARRIVAL_BITS, ARRIVAL_UNIT_LOG2};
-pub use cm::{
+pub use card::batch;
+pub use management::{budget, commands, on_card, services, wqe_intake};
+pub use tcp::acceptance;
+
+pub use card::card_times::Arrived;
+pub use card::clock::{arrival, Clock, ARRIVAL_BITS, ARRIVAL_UNIT_LOG2};
+pub use card::port::{raw_frame_job, Full, MemoryError, Port};
+pub use handover::raw_slots::RawSlots;
+pub use handover::SlotUse;
+pub use interface::cm::{
     is_station, AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason,
     Endpoint, Event, PrivateData, Revision, Route, StartMpa, StreamHandover, BUSY,
-    MAX_PRIVATE_DATA,
+    MAX_PRIVATE_DATA, MAX_READS,
 };
-pub use config::{EngineConfig, Memory};
-pub use conn_info::ConnInfo;
-pub use ecn::Ecn;
-pub use engine::{Engine, StreamState};
-pub use error::Error;
-pub use flow_key::HashSecret;
-pub use handover::Kept;
-pub use joined::{Carried, JoinedNews, Message, MessageKind};
-pub use negotiation::MAX_READS;
-pub use port::{raw_frame_job, Full, MemoryError, Port};
-pub use random::Seed;
-pub use raw_ring::RawRing;
-pub use raw_slots::RawSlots;
-pub use rung::{Duties, Rung, RungError, UnknownRung};
-pub use share::Share;
-pub use srq::{SrqConfig, SrqState};
-pub use stats::EngineStats;
-pub use verbs::{
+pub use interface::config::{Ecn, EngineConfig, Memory};
+pub use interface::error::Error;
+pub use interface::random::{HashSecret, Seed};
+pub use interface::resource_split::ResourceSplit;
+pub use interface::rung::{Duties, Rung, RungError, UnknownRung};
+pub use interface::stats::EngineStats;
+pub use interface::verbs::{
     Access, Binding, Completion, Opcode, Payload, PdId, QpConfig, QpId, QpState, RecvWr, SendOp,
     SendWr, Sge, SrqId, StagKind, Status, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
+pub use management::conn_info::ConnInfo;
+pub use management::engine::{Engine, StreamState};
+pub use management::raw_ring::RawRing;
+pub use queues::loopback::{Carried, LoopbackEvent, Message, MessageKind};
+pub use queues::srq::{SrqConfig, SrqState};
+pub use queues::xrc::XrcdId;
 pub use weft_tcp::control::Congestion;
 pub use weft_tcp::handover::{Handover, Impossible, Timestamps};
 pub use weft_wire::mpa::RtrKinds;
 pub use weft_wire::rdmap::Atomic;
 pub use weft_wire::terminate::TerminateCode;
-pub use xrc::XrcdId;

@@ -207,5 +207,5 @@ fn a_refusal_takes_nothing() {
         engine.deregister(now, stag, card).unwrap();
     }
     engine.dealloc_pd(pd).unwrap();
-    engine.check_awake().unwrap();
+    engine.check_liveness().unwrap();
 }

@@ -87,10 +87,10 @@ fn a_gap_is_told_while_data_goes_out() {
 /// when all that has come was handled. In the middle of a Write, and for a Send, there may be company.
 #[test]
 fn the_end_of_a_write_is_acknowledged_promptly() {
-    for (prompt_ack, short_way) in [(true, true), (true, false), (false, true), (false, false)] {
+    for (prompt_ack, fast_path) in [(true, true), (true, false), (false, true), (false, false)] {
         let mut s = Script::with(false, &|config| {
             config.prompt_ack = prompt_ack;
-            config.short_way = short_way;
+            config.fast_path = fast_path;
         });
         let qp = s.qp();
         let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
@@ -108,7 +108,7 @@ fn the_end_of_a_write_is_acknowledged_promptly() {
             s.sent.clear();
             s.data(&unit(last));
             s.wait(0);
-            let note = format!("prompt {prompt_ack}, short way {short_way}, last {last}");
+            let note = format!("prompt {prompt_ack}, fast path {fast_path}, last {last}");
             assert_eq!(s.sent.len(), usize::from(soon), "{note}");
             s.wait(MS);
             assert_eq!(s.sent.len(), 1, "{note}");
@@ -167,8 +167,8 @@ fn the_end_of_a_write_by_a_window_is_acknowledged_promptly() {
 /// Who is about to sleep for longer than an acknowledgment may wait has it sent before; where nothing is owed nothing goes.
 #[test]
 fn what_is_owed_goes_when_the_caller_says_so() {
-    for short_way in [true, false] {
-        let mut s = Script::with(false, &|config| config.short_way = short_way);
+    for fast_path in [true, false] {
+        let mut s = Script::with(false, &|config| config.fast_path = fast_path);
         let qp = s.qp();
         let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
         let stag = s

@@ -78,7 +78,7 @@ fn they_change_memory_and_say_what_was_there() {
     }
 }
 
-/// Two connections count on one number: nothing is lost. More of them are posted than may be under way.
+/// Two connections count on one number: nothing is lost. More of them are posted than may be in flight.
 #[test]
 fn they_are_atomic_among_themselves() {
     let mut b = Bench::new(2);
@@ -152,7 +152,7 @@ fn a_fence_waits_for_an_atomic_alone() {
     }
 }
 
-/// Who closes in order while atomics wait, for the answers or for their turn, on either side: all are answered first.
+/// Who closes in order while atomics wait, for the answers or to be issued, on either side: all are answered first.
 #[test]
 fn a_close_waits_for_atomics() {
     for way in Way::ALL {

@@ -510,7 +510,7 @@ fn sack_retransmits_only_the_hole() {
     assert!(t.s.sent.iter().all(|s| s.payload.is_empty()));
 }
 
-/// RFC 9293 §3.1, RFC 7323 §3.2. Behind an option of impossible length the card has read none: no such segment is held for it to read again,
+/// RFC 9293 §3.1, RFC 7323 §3.2. Behind an option of impossible length the card has read none: no such segment stays in its slot for it to read again,
 /// and its timestamps, which the connection has to have, are found in the frame.
 #[test]
 fn options_that_the_card_has_not_read_are_read_in_the_frame() {

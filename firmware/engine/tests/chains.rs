@@ -336,7 +336,7 @@ impl Chain {
         }
     }
 
-    /// An entry whose memory nobody has registered in its turn.
+    /// An entry whose memory nobody has registered when it is issued.
     fn fail(&mut self) {
         let stag = self.oracle.stags[0].index | (self.oracle.stags[0].key + 77) & 0xff;
         let op = SendOp::Write {
@@ -344,7 +344,7 @@ impl Chain {
             to: BASE,
         };
         let list = [sge(stag, 0, 1)];
-        // What ends the stream ends the Reads under way, too.
+        // What ends the stream ends the Reads in flight, too.
         self.post(op, &list, true, Opcode::Write);
         if let Some(last) = self.oracle.expected.last_mut() {
             last.status = Status::LocalProtection;

@@ -10,7 +10,7 @@ use weft_wire::ddp::DdpHeader;
 use weft_wire::mpa::RtrKinds;
 use weft_wire::terminate::{Terminate, TerminateCode};
 
-/// A Read that was posted before it was known that the peer takes none is refused when its turn comes, also behind `disconnect`.
+/// A Read that was posted before it was known that the peer takes none is refused when it is issued, also behind `disconnect`.
 #[test]
 fn a_read_that_cannot_be_sent_does_not_hold_up_the_close() {
     for closes in [false, true] {

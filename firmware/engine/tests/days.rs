@@ -23,9 +23,9 @@ fn write_once(b: &mut Bench, pair: &Pair, (from, at): (u32, u64), (to, sink): (u
     assert_eq!(b.memory(1, sink, 4000), &data[..]);
 }
 
-fn awake(b: &Bench) {
+fn alive(b: &Bench) {
     for host in &b.hosts {
-        assert_eq!(host.engine.check_awake(), Ok(()));
+        assert_eq!(host.engine.check_liveness(), Ok(()));
     }
 }
 
@@ -119,7 +119,7 @@ fn thirty_days() {
                 _ => b.run(pause),
             }
             b.capture.clear();
-            awake(&b);
+            alive(&b);
             write_once(&mut b, &pair, from, to, n);
             n += 1;
             match b.random() % 8 {

@@ -189,7 +189,7 @@ fn data_and_a_fin_behind_a_replay() {
     t.has_no_slot();
 }
 
-/// Data with a FIN beyond a gap: it is held until what is missing has come. With that come the same data again and more, behind the FIN.
+/// Data with a FIN beyond a gap: it stays in its slot until what is missing has come. With that come the same data again and more, behind the FIN.
 #[test]
 fn data_and_a_fin_beyond_a_gap() {
     for held_before in [false, true] {

@@ -198,10 +198,10 @@ fn a_mark_is_told_until_the_sender_has_heeded_it() {
 /// RFC 8257 §3.2: what an acknowledgment with ECE covers was marked, and what one without it covers was not.
 #[test]
 fn dctcp_is_told_exactly_what_was_marked() {
-    for short_way in [true, false] {
+    for fast_path in [true, false] {
         let mut b = Bench::with(5, &|config| {
             config.congestion = Congestion::Dctcp;
-            config.short_way = short_way;
+            config.fast_path = fast_path;
         });
         let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
         let since = sights(&b).len();

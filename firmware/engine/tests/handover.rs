@@ -34,7 +34,7 @@ fn serve(site: &mut Site, now: u64, conn: ConnId) -> bool {
 }
 
 struct Moves {
-    /// States that had bytes under way, bytes not sent, bytes not read, the peer's FIN.
+    /// States that had bytes in flight, bytes not sent, bytes not read, the peer's FIN.
     seen: [u32; 4],
     states: Vec<StreamHandover>,
 }

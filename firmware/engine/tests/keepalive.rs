@@ -45,7 +45,7 @@ fn a_peer_that_vanished_is_given_up() {
     assert!(took >= IDLE - SECOND + 8 * 75 * SECOND, "{took}");
 }
 
-/// MUST-26: not while something is under way that calls for an answer itself. A peer that says nothing is given up
+/// MUST-26: not while something is in flight that calls for an answer itself. A peer that says nothing is given up
 /// by the retransmission timer then, and one that answers has its two hours again.
 #[test]
 fn nobody_is_asked_while_data_is_under_way() {

@@ -40,7 +40,7 @@ enum Lost {
     OnePercent,
 }
 
-/// Writes of 64 KiB to a host that is so many reports behind, sixteen under way: which part of the FPDUs the card has placed, in percent. With
+/// Writes of 64 KiB to a host that is so many reports behind, sixteen in flight: which part of the FPDUs the card has placed, in percent. With
 /// `cuts` they come through a box.
 fn share_of_card(behind: usize, lost: Lost, replay: u16, cuts: Option<Cuts>) -> f64 {
     const LENGTH: u32 = 1 << 16;

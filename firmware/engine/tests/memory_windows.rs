@@ -229,7 +229,7 @@ fn what_is_invalidated_is_gone() {
     }
 }
 
-/// Work is done in its turn: a peer that is told of a window by the Send behind the bind may use it; the old key ends with the bind.
+/// Work is issued in order: a peer that is told of a window by the Send behind the bind may use it; the old key ends with the bind.
 #[test]
 fn a_window_of_type_1_is_bound_anew() {
     let mut s = setup(Way::Card);

@@ -6,7 +6,7 @@ use crate::bench;
 use bench::script::Script;
 use weft_engine::on_card::{configuration, record, NotOnCard, CONNECTIONS};
 use weft_engine::{
-    Congestion, Ecn, EngineConfig, Error, QpConfig, Rung, Seed, Share, SrqConfig, SrqId,
+    Congestion, Ecn, EngineConfig, Error, QpConfig, ResourceSplit, Rung, Seed, SrqConfig, SrqId,
 };
 use weft_layout::ProcEngine;
 
@@ -36,7 +36,7 @@ const TOLD: [Change; 30] = [
     |c| c.pacing = false,
     |c| c.timestamps = true,
     |c| c.prompt_ack = false,
-    |c| c.short_way = false,
+    |c| c.fast_path = false,
     |c| c.attach = false,
     |c| c.replay = 4096,
     |c| c.retries = 3,
@@ -92,7 +92,7 @@ fn what_it_cannot_have_is_refused() {
         (|c| c.max_connections = Some(8), NotOnCard::Sizes),
         (|c| c.max_work = Some(8), NotOnCard::Sizes),
         (|c| c.syn_cache = 17, NotOnCard::Sizes),
-        (|c| c.memory.parts = 7, NotOnCard::Sizes),
+        (|c| c.memory.in_flight = 7, NotOnCard::Sizes),
         (|c| c.num_flows = 8, NotOnCard::Sizes),
     ];
     for (change, why) in refused {
@@ -118,7 +118,10 @@ fn a_record_that_says_what_cannot_be_is_no_configuration() {
         assert!(configuration(&bad).is_none(), "{bad:?}");
     }
     let second = configuration(&ProcEngine { frames: 16, ..good });
-    assert_eq!(second.map(|config| config.share), Some(Share::Second));
+    assert_eq!(
+        second.map(|config| config.split),
+        Some(ResourceSplit::Second)
+    );
 }
 
 /// Queues of all kinds count for the memory that there is, as long as they are there.

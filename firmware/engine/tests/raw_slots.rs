@@ -44,7 +44,7 @@ proptest! {
                 told = head;
             }
             prop_assert!(oldest - told < count.div_ceil(16), "{told} told, {oldest} may be");
-            prop_assert_eq!(slots.may_hold(), taken - oldest <= count / 8);
+            prop_assert_eq!(slots.may_lend(), taken - oldest <= count / 8);
             let wanted = count > 4 && taken - oldest >= count / 16 * 3;
             prop_assert_eq!(slots.wanted(), wanted.then_some((oldest % count) as u16));
         }

@@ -93,7 +93,7 @@ fn without_a_read_nothing_lands() {
 }
 
 /// A Response that comes twice ends the stream by one code, however late the engine is: before it has seen the first, the card's row is
-/// open for the second as well. The same where another Read is under way by then, of another region.
+/// open for the second as well. The same where another Read is in flight by then, of another region.
 #[test]
 fn a_response_twice_ends_by_one_code_whoever_finds_it() {
     for way in Way::ALL {
@@ -138,7 +138,7 @@ fn a_response_of_nothing_that_nobody_asked_for() {
     }
 }
 
-/// While a Read is under way the engine places nothing but what it asked for.
+/// While a Read is in flight the engine places nothing but what it asked for.
 #[test]
 fn the_engine_places_what_was_asked_for() {
     for (at, length, code) in [(99, 50, 0x1101), (100, 51, 0x1101)] {

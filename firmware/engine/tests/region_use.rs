@@ -107,7 +107,7 @@ impl Setup {
         }
     }
 
-    /// Who sends has more to send than may be under way.
+    /// Who sends has more to send than may be in flight.
     fn keep_busy(&mut self, qp: QpId) {
         let sges = [sge(self.region, 0, 200_000)];
         self.work(qp, 90, self.to_peer(100_000), &sges);
@@ -164,7 +164,7 @@ fn with_sink() -> (Setup, [QpId; 2]) {
     (s, [qp, other])
 }
 
-/// K1: bound anew, smaller, while a Read into it is under way.
+/// K1: bound anew, smaller, while a Read into it is in flight.
 #[test]
 fn a_sink_that_is_registered_anew_stays_within_its_region() {
     let (mut s, [qp, other]) = with_sink();
@@ -185,10 +185,10 @@ fn a_sink_that_is_registered_anew_stays_within_its_region() {
     s.lost.set([false; 2]);
     let ends = s.ends(4);
     assert_eq!(ends, [2, 3, 4, 5].map(|id| (id, Status::Success)));
-    assert_eq!(s.open(), None, "no Read is under way");
+    assert_eq!(s.open(), None, "no Read is in flight");
 }
 
-/// K1: a Read that waits for its turn finds its STag bound to less than it asks for.
+/// K1: a Read that waits to be issued finds its STag bound to less than it asks for.
 #[test]
 fn a_sink_that_has_shrunk_is_not_opened() {
     let (mut s, [qp, other]) = with_sink();
@@ -212,7 +212,7 @@ fn a_sink_that_has_shrunk_is_not_opened() {
             false => s.is_within(2000, 100),
         }
     }
-    assert_eq!(s.open(), None, "no Read is under way");
+    assert_eq!(s.open(), None, "no Read is in flight");
 }
 
 /// K1: bound anew by another key; the Read's end closes what it has opened.
@@ -228,12 +228,12 @@ fn a_sink_of_an_old_key_is_closed() {
     s.lost.set([false; 2]);
     let ends = s.ends(3);
     assert_eq!(ends, [2, 3, 4].map(|id| (id, Status::Success)));
-    assert_eq!(s.open(), None, "no Read is under way");
+    assert_eq!(s.open(), None, "no Read is in flight");
 }
 
 /// K3: behind a registration that waits in the queue it is the memory of the registration that is sent.
 #[test]
-fn a_write_sends_the_memory_of_its_turn() {
+fn a_write_sends_the_memory_that_it_names_when_issued() {
     for way in Way::ALL {
         let mut s = setup(way);
         let qp = s.qps[0];
@@ -281,7 +281,7 @@ fn a_read_goes_to_what_is_registered_before_it_in_the_queue() {
 
 /// An STag that nobody registers in time ends its own work, behind what was before it, and the queue pair.
 #[test]
-fn work_whose_memory_is_not_registered_in_its_turn_fails_then() {
+fn work_whose_memory_is_not_registered_when_issued_fails_then() {
     for way in Way::ALL {
         let mut s = setup(way);
         let qp = s.qps[0];

@@ -239,7 +239,7 @@ fn one_card_has_them_all() {
     assert_eq!(b.hosts[1].card.placed, 90_000);
 }
 
-/// No more is under way than the send buffer holds, however wide the peer's window is.
+/// No more is in flight than the send buffer holds, however wide the peer's window is.
 #[test]
 fn the_send_buffer_is_a_bound() {
     let mut b = Bench::with(9, &|c| c.send_buffer = 1 << 15);
@@ -265,7 +265,7 @@ fn the_send_buffer_is_a_bound() {
     });
     assert!(
         (1 << 14..=1 << 15).contains(&most),
-        "{most} bytes under way"
+        "{most} bytes in flight"
     );
     assert_eq!(b.memory(1, regions[1].1, 300_000), &expected[..]);
     // All of it by software, the middle of the message as well.
@@ -379,7 +379,7 @@ fn memory_that_cannot_be_read_ends_the_connection() {
             "{rung}"
         );
         b.run(100 * MS);
-        b.hosts[0].engine.check_awake().unwrap();
+        b.hosts[0].engine.check_liveness().unwrap();
     }
 }
 

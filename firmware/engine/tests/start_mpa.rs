@@ -228,7 +228,7 @@ fn past_the_start_up_fpdus_follow_the_last_byte() {
 }
 
 #[test]
-fn a_switch_that_makes_no_sense_is_refused_and_the_bytes_go_on() {
+fn a_start_of_mpa_that_makes_no_sense_is_refused_and_the_bytes_go_on() {
     let mut b = Bench::new(1);
     let s = meet(&mut b);
     let c = s.conns;

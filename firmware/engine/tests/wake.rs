@@ -34,7 +34,7 @@ fn standing(send_depth: u32) -> (Script, QpId, u32) {
     (s, qp, stag)
 }
 
-/// More small messages than parts may be under way; all of them are acknowledged while the card still has
+/// More small messages than segments may be in flight; all of them are acknowledged while the card still has
 /// the retransmission of the oldest one to do.
 #[test]
 fn a_deep_queue_behind_a_slow_retransmission() {
@@ -49,7 +49,7 @@ fn a_deep_queue_behind_a_slow_retransmission() {
     }
     s.work();
     let sent = |s: &Script| s.sent.iter().filter(|s| !s.payload.is_empty()).count();
-    assert_eq!(sent(&s), 256, "as many parts as there may be");
+    assert_eq!(sent(&s), 256, "as many segments as there may be");
     // Probes go, then the timer expires; the card takes its time.
     while s.engine.stats().timeouts == 0 {
         s.now = s.engine.next_deadline().unwrap();

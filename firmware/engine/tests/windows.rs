@@ -1,4 +1,4 @@
-//! The peer's window: closed for hours, closed over what is under way, and small (RFC 9293 §3.8.6).
+//! The peer's window: closed for hours, closed over what is in flight, and small (RFC 9293 §3.8.6).
 #![allow(missing_docs)]
 
 use crate::bench;
@@ -113,7 +113,7 @@ fn a_peer_that_answers_no_probe_is_given_up() {
     assert!(s.sent.last().unwrap().flags & flag::RST != 0);
 }
 
-/// MUST-34, MUST-35, SHLD-15, SHLD-17: what is under way is sent again and again; nothing new is sent.
+/// MUST-34, MUST-35, SHLD-15, SHLD-17: what is in flight is sent again and again; nothing new is sent.
 #[test]
 fn the_window_shrinks_over_what_is_under_way() {
     for small in [0u16, 100] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use weft_engine::Share;
+use weft_engine::ResourceSplit;
 
 /// Where in an Ethernet frame what is in it begins.
 const PACKET: usize = 14;
@@ -64,7 +64,8 @@ impl Given {
         let (is_for, alone) = match kind(frame) {
             Kind::ArpReply => (true, false),
             Kind::Tcp(port) => {
-                let is_for = Share::Second.ports().contains(&port) || taker.listens.contains(&port);
+                let is_for =
+                    ResourceSplit::Second.ports().contains(&port) || taker.listens.contains(&port);
                 (is_for, is_for)
             }
             Kind::Other => (false, false),
@@ -164,7 +165,7 @@ mod tests {
             frame[36..38].copy_from_slice(&port.to_be_bytes());
             frame
         };
-        let chosen = *Share::Second.ports().start();
+        let chosen = *ResourceSplit::Second.ports().start();
         assert!(!given.offer(&to(chosen)), "there is nobody");
         let had = Arc::new(Mutex::new(0));
         let count = had.clone();

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use weft_engine::{Rung, Share};
+use weft_engine::{ResourceSplit, Rung};
 use weft_layout::{registers, table, FlowKeyRow, StagRow, PORT_REGISTERS};
 
 use super::{Capabilities, Device, DeviceConfig};
@@ -63,7 +63,7 @@ impl SecondPort {
             card.write_row(table::FLOW_KEY, 2 * bucket + 1, &key)?;
         }
         let stag = StagRow::default().to_bytes();
-        for index in Share::Second.stags(caps.stags) {
+        for index in ResourceSplit::Second.stags(caps.stags) {
             card.write_row(table::STAG, index, &stag)?;
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Device {
         if config.engine.rung != Rung::Firmware {
             return refuse("it is for rung firmware");
         }
-        if own.share != Share::First {
+        if own.split != ResourceSplit::First {
             return refuse(
                 "the first device was not opened to share its card (DeviceConfig::share_card)",
             );
@@ -147,7 +147,7 @@ impl Device {
             netmask: own.netmask,
             gateway: own.gateway,
             mtu: own.mtu,
-            share: Share::Second,
+            split: ResourceSplit::Second,
             ..config.engine
         };
         let second = SecondPort {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-use weft_engine::posted::SharedPosted;
+use weft_engine::wqe_intake::SharedIntake;
 use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 use weft_queues::SharedReceive;
@@ -63,7 +63,7 @@ impl State {
             return;
         };
         for SrqEntry { queue, taken } in self.srqs.values_mut() {
-            let posted = SharedPosted {
+            let posted = SharedIntake {
                 srq: queue.id(),
                 layout: queue.layout(),
                 memory: queue.memory(),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-use weft_engine::posted::{Finished, NotDone, Posted, PostedTo};
+use weft_engine::wqe_intake::{Finished, IntakeQueues, NotDone, WqeIntake};
 use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 
@@ -13,14 +13,14 @@ use super::{Place, State};
 /// The device's side of a queue pair.
 pub(super) struct QpEntry {
     pub(super) queues: Arc<dyn Queues>,
-    posted: Posted,
+    posted: WqeIntake,
 }
 
 impl QpEntry {
     pub(super) fn new(queues: Arc<dyn Queues>) -> Self {
         Self {
             queues,
-            posted: Posted::default(),
+            posted: WqeIntake::default(),
         }
     }
 
@@ -36,8 +36,8 @@ impl QpEntry {
     }
 
     /// Where the work lies, and how much of it was taken.
-    fn work(&mut self, qp: QpId) -> (PostedTo<'_, [AtomicU64]>, &mut Posted) {
-        let queues = PostedTo {
+    fn work(&mut self, qp: QpId) -> (IntakeQueues<'_, [AtomicU64]>, &mut WqeIntake) {
+        let queues = IntakeQueues {
             qp,
             capacity: self.queues.capacity(),
             layout: self.queues.layout(),

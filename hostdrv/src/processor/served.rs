@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_engine::commands::{event_of, outcome, Answer, Command, Refusal};
-use weft_engine::{on_card, EngineConfig, Event, QpId, Share, SrqId};
+use weft_engine::{on_card, EngineConfig, Event, QpId, ResourceSplit, SrqId};
 use weft_layout::{proc_bell, proc_started, reg, registers, ProcCommand, ProcEngine, ProcQueues};
 use weft_queues::{
     Capacity, CommandRing, CompletionQueue, EventRing, FrameRing, QueuePair, SharedReceive,
@@ -79,7 +79,7 @@ impl Processor {
         let info = info.ok_or(ProcessorError::NoEngine)?;
         let rings = CommandRing::new(COMMANDS).zip(EventRing::new(EVENTS));
         let (commands, events) = rings.ok_or(ProcessorError::NoEngine)?;
-        let frames = FrameRing::new(FRAMES).filter(|_| config.share == Share::Second);
+        let frames = FrameRing::new(FRAMES).filter(|_| config.split == ResourceSplit::Second);
         let memory = self.transport.dma_alloc(RINGS_BYTES)?;
         let control = commands.bytes() + events.bytes();
         let frames_bytes = frames.map_or(0, |frames| frames.bytes());

@@ -63,7 +63,7 @@ impl Device {
     pub fn attributes(&self) -> DeviceAttr {
         let caps = self.capabilities();
         // Number 0 of the STags is nobody's, and of a shared card some are another device's.
-        let share = self.config().share;
+        let share = self.config().split;
         let flows = share.flows(caps.flows.try_into().unwrap_or(u16::MAX));
         let limits = self.limits();
         let own = (flows.len() as u32, MAX_WORK);

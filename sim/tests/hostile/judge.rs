@@ -1,6 +1,6 @@
 //! What has to become of a segment: the engine's rule of acceptance, and the checks of `docs/card.md` on what it lets in.
 
-use weft_engine::acceptance::{judge, Arriving, Position, Refusal, Verdict};
+use weft_engine::acceptance::{judge, Arriving, DropReason, Position, Verdict};
 use weft_layout::{fpdu_verdict, refusal, AttachRow, StagRow};
 use weft_sim::bench::Region;
 use weft_wire::crc32c::crc32c;
@@ -81,7 +81,12 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
     if spec.payload.is_empty() {
         verdict = Verdict::Nobody;
     }
-    if !out.attached && !matches!(verdict, Verdict::Nobody | Verdict::Refused(Refusal::NoAck)) {
+    if !out.attached
+        && !matches!(
+            verdict,
+            Verdict::Nobody | Verdict::Refused(DropReason::NoAck)
+        )
+    {
         verdict = Verdict::ByHand;
     }
     let mut leaves = false;
@@ -89,10 +94,10 @@ pub fn outcome(flow: &mut Tracked, memories: &mut [Memory], spec: &Spec) -> Outc
         Verdict::Nobody => out.raw = ip_options || spec.flags & 6 != 0,
         Verdict::Refused(why) => {
             out.status = match why {
-                Refusal::NoAck => refusal::NO_ACK,
-                Refusal::Window => refusal::WINDOW,
-                Refusal::Timestamp => refusal::PAWS,
-                Refusal::NoTimestamp => refusal::NO_TIMESTAMP,
+                DropReason::NoAck => refusal::NO_ACK,
+                DropReason::Window => refusal::WINDOW,
+                DropReason::Timestamp => refusal::PAWS,
+                DropReason::NoTimestamp => refusal::NO_TIMESTAMP,
             }
         }
         Verdict::Duplicate => out.duplicate = true,

@@ -1,6 +1,8 @@
 //! The engine: its hand-over, and of its stream what bears on it.
 
-use weft_engine::handover::{FlowHandover, Next, Opening, Patience, Piece, Replay, Stream, Told};
+use weft_engine::handover::{
+    FlowHandover, Next, Opening, Piece, Replay, ReplayPolicy, Stream, Told,
+};
 
 use crate::card::{Job, Outcome, Report, SegmentReport, Slot, NUMBERS};
 use crate::faults::Fault;
@@ -28,9 +30,9 @@ pub struct Host {
 
 impl Host {
     /// A connection whose stream begins there.
-    pub fn new(base: u32, epoch: u8, patience: Patience) -> Self {
+    pub fn new(base: u32, epoch: u8, policy: ReplayPolicy) -> Self {
         let mut handover = FlowHandover::default();
-        handover.bind(epoch, patience);
+        handover.bind(epoch, policy);
         Host {
             handover,
             base,
@@ -62,7 +64,7 @@ impl Host {
         self.base -= by;
         self.got.rebase(by);
         self.fin = self.fin.map(|fin| fin - by);
-        self.handover.held.rebase(by);
+        self.handover.out_of_order.rebase(by);
     }
 }
 
@@ -72,7 +74,7 @@ impl World {
         let host = &self.host;
         let next = host.next();
         Stream {
-            between: host.got.is_empty() && !host.handover.held.is_replaying(),
+            between: host.got.is_empty() && !host.handover.out_of_order.is_replaying(),
             more: false,
             gap: host.has_gap(),
             room: self.peer.edge.saturating_sub(next),
@@ -109,7 +111,7 @@ impl World {
         self.tell_window(sizes);
     }
 
-    /// A slot that the engine has kept holds up too many others: what is held is copied.
+    /// A slot that was lent to the engine keeps too many others back: what lies in slots is copied.
     fn want_slot(&mut self, sizes: &Sizes) {
         let many = 4 * self.ring.len() >= 3 * sizes.slots;
         if many && self.ring.front() == Some(&Slot::Lent) {
@@ -175,25 +177,25 @@ impl World {
             });
         }
         let (at, end) = (report.seq + report.done, report.seq + report.length);
-        let held = self.may_hold(report, sizes);
+        let piece = self.may_stay_in_slot(report, sizes);
         // Old data changes nothing (RFC 9293 §3.10.7.4).
         let old = report.done == 0 && end <= self.host.next();
         if let (true, Some(slot)) = (old, report.slot) {
             self.give(slot, None);
         }
         if report.length > 0 && !old {
-            if held.is_none() {
+            if piece.is_none() {
                 self.spill(sizes);
             }
             if report.done > 0 && report.seq <= self.host.next() {
                 self.pass_card(at);
             }
             if at < end {
-                match (held, report.slot) {
+                match (piece, report.slot) {
                     (Some(piece), _) => {
                         self.lend(piece.slot as u8);
                         self.host.got.add(piece.seq, piece.end());
-                        self.host.handover.held.put(piece);
+                        self.host.handover.out_of_order.put(piece);
                     }
                     (None, Some(slot)) => {
                         self.take_by_hand(at, end);
@@ -220,14 +222,14 @@ impl World {
         }
     }
 
-    fn may_hold(&self, report: &SegmentReport, sizes: &Sizes) -> Option<Piece> {
+    fn may_stay_in_slot(&self, report: &SegmentReport, sizes: &Sizes) -> Option<Piece> {
         let host = &self.host;
         let (at, end) = (report.seq + report.done, report.seq + report.length);
         let slot = report.slot?;
         let fresh = at >= host.next() && !host.got.meets(at, end);
         let apart = host
             .handover
-            .may_hold(host.got.is_empty(), at == host.next());
+            .may_stay_in_slot(host.got.is_empty(), at == host.next());
         let room = 2 * self.ring.len() <= sizes.slots + 1;
         let may = sizes.replay && self.card.bound && host.fin.is_none() && !report.fin && at < end;
         (may && fresh && apart && room).then_some(Piece {
@@ -247,10 +249,10 @@ impl World {
         }
     }
 
-    /// All that is held is copied, and the slots are free when no job reads them.
+    /// All that lies in slots is copied, and the slots are free when no job reads them.
     pub fn spill(&mut self, sizes: &Sizes) {
-        while let Some(piece) = self.host.handover.held.take_front() {
-            let job = self.host.handover.held.job_of(&piece);
+        while let Some(piece) = self.host.handover.out_of_order.take_front() {
+            let job = self.host.handover.out_of_order.job_of(&piece);
             let job = job.filter(|_| sizes.fault != Some(Fault::SlotFreeTooSoon));
             self.give(piece.slot as u8, job.map(|job| job as u8));
         }
@@ -259,8 +261,8 @@ impl World {
     /// Slots before the front of the stream are free.
     fn free_done(&mut self) {
         let base = self.host.base;
-        while let Some(piece) = self.host.handover.held.done_before(base, false) {
-            let job = self.host.handover.held.job_of(&piece);
+        while let Some(piece) = self.host.handover.out_of_order.done_before(base, false) {
+            let job = self.host.handover.out_of_order.job_of(&piece);
             self.give(piece.slot as u8, job.map(|job| job as u8));
         }
     }
@@ -268,12 +270,12 @@ impl World {
     /// What is in order is walked by the card again, or framed by hand.
     fn go_on(&mut self, sizes: &Sizes) {
         self.free_done();
-        if self.is_overtaken() && !self.host.handover.held.is_replaying() {
+        if self.is_overtaken() && !self.host.handover.out_of_order.is_replaying() {
             self.spill(sizes);
         }
-        while !self.host.handover.held.is_empty() {
+        while !self.host.handover.out_of_order.is_empty() {
             let stream = (self.host.base, self.host.next());
-            let posted = match self.host.handover.held.next(stream, SEGMENT) {
+            let posted = match self.host.handover.out_of_order.next(stream, SEGMENT) {
                 Next::Wait => return,
                 Next::Post(pieces, start, end) if self.jobs.len() < sizes.jobs => {
                     self.post(pieces, start, end);
@@ -282,14 +284,14 @@ impl World {
                 Next::Post(..) | Next::Spill => false,
             };
             if !posted {
-                if self.host.handover.held.is_replaying() {
+                if self.host.handover.out_of_order.is_replaying() {
                     return;
                 }
                 self.spill(sizes);
             }
         }
         let beside = sizes.fault == Some(Fault::FramesBesideReplay);
-        if self.host.handover.held.is_replaying() && !beside {
+        if self.host.handover.out_of_order.is_replaying() && !beside {
             return;
         }
         while self.host.base < self.host.next() && end_of(self.host.base) <= self.host.next() {
@@ -301,7 +303,7 @@ impl World {
     }
 
     fn post(&mut self, pieces: core::ops::Range<usize>, start: u32, end: u32) {
-        let held = &mut self.host.handover.held;
+        let ranges = &mut self.host.handover.out_of_order;
         let in_use = |number: &u8| {
             let job = self.jobs.iter().any(|job| job.number == *number);
             let told =
@@ -311,12 +313,12 @@ impl World {
                 || self.ring.contains(&Slot::Waits(*number))
         };
         let number = (0..).find(|number| !in_use(number)).unwrap_or(0);
-        let slots = held.range(pieces);
+        let slots = ranges.range(pieces);
         let slots = slots.fold(0, |bits, piece| {
             bits | 1 << (piece.slot % u16::from(NUMBERS))
         });
-        let follows = held.is_replaying();
-        held.asked(Replay {
+        let follows = ranges.is_replaying();
+        ranges.asked(Replay {
             seq: start,
             length: end - start,
             job: number.into(),
@@ -334,7 +336,7 @@ impl World {
     }
 
     fn handle_replay(&mut self, seq: u32, done: u32, outcome: Outcome, sizes: &Sizes) {
-        let Some(replay) = self.host.handover.held.answered(seq) else {
+        let Some(replay) = self.host.handover.out_of_order.answered(seq) else {
             return;
         };
         let stands = self.host.base == seq && self.host.next() >= seq + done;
@@ -344,7 +346,7 @@ impl World {
         self.free_done();
         match outcome {
             Outcome::Whole => {}
-            Outcome::Partial => self.host.handover.held.ended_inside(replay.end()),
+            Outcome::Partial => self.host.handover.out_of_order.ended_inside(replay.end()),
             Outcome::Refused if !stands => {}
             Outcome::Refused => self.spill(sizes),
         }
@@ -362,7 +364,9 @@ impl World {
 
     /// Behind the FIN nothing comes: what is left in slots is copied.
     fn take_fin(&mut self, sizes: &Sizes) {
-        if self.host.fin == Some(self.host.next()) && !self.host.handover.held.is_replaying() {
+        if self.host.fin == Some(self.host.next())
+            && !self.host.handover.out_of_order.is_replaying()
+        {
             self.spill(sizes);
             self.go_on(sizes);
         }

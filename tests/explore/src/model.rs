@@ -2,7 +2,7 @@
 
 use stateright::{Model, Property};
 
-use weft_engine::handover::Patience;
+use weft_engine::handover::ReplayPolicy;
 
 use crate::card::Report;
 use crate::faults::Fault;
@@ -24,7 +24,7 @@ pub struct Sizes {
     /// Payload stays in its slots, and the card walks over it again.
     pub replay: bool,
     /// The engine's, far less than usual.
-    pub patience: Patience,
+    pub policy: ReplayPolicy,
     /// What the counts of before are modulo.
     pub counts: u8,
     /// Frames that are not of the flow take raw slots as well.
@@ -45,10 +45,10 @@ impl Default for Sizes {
             reports: 2,
             jobs: 1,
             replay: false,
-            patience: Patience {
-                refused: 2,
-                overtaken: 6,
-                holds_in_order: false,
+            policy: ReplayPolicy {
+                refusals_before_pause: 2,
+                overtaken_before_copy: 6,
+                replays_in_order: false,
             },
             counts: 2,
             foreign: false,

@@ -109,7 +109,7 @@ impl World {
             reports: VecDeque::new(),
             jobs: VecDeque::new(),
             unheard: Vec::new(),
-            host: Host::new(PERIOD, 1, sizes.patience),
+            host: Host::new(PERIOD, 1, sizes.policy),
             placed: Placed::default(),
             broken: None,
             done: Vec::new(),
@@ -318,7 +318,7 @@ impl World {
             mark: (self.seen() + NUMBERS - 1) % NUMBERS,
             count: 0,
         };
-        self.host = Host::new(PERIOD, epoch, sizes.patience);
+        self.host = Host::new(PERIOD, epoch, sizes.policy);
         self.placed = Placed::default();
         self.placed.engine.add(0, PERIOD);
         self.peer = Peer {
@@ -370,7 +370,10 @@ impl World {
         let kept = self.host.base.saturating_sub(PERIOD);
         self.placed.card.forget_before(kept);
         self.placed.engine.forget_before(kept);
-        if !self.card.attached && self.jobs.is_empty() && !self.host.handover.held.is_replaying() {
+        if !self.card.attached
+            && self.jobs.is_empty()
+            && !self.host.handover.out_of_order.is_replaying()
+        {
             // Nothing asks for the position of a flow that is detached.
             self.card.rcv = 0;
         }
@@ -393,7 +396,7 @@ impl World {
         for job in &mut self.jobs {
             job.slots = job.slots.rotate_right(head.into());
         }
-        let held = &mut self.host.handover.held;
-        held.renumber(|slot| anew(slot as u8).into());
+        let ranges = &mut self.host.handover.out_of_order;
+        ranges.renumber(|slot| anew(slot as u8).into());
     }
 }

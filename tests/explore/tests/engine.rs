@@ -10,7 +10,7 @@ use crate::wire;
 
 use bench::script::{message, Script};
 use bench::{card, MS};
-use weft_engine::handover::Patience;
+use weft_engine::handover::ReplayPolicy;
 use weft_engine::{AcceptParams, Access, EngineStats, RtrKinds};
 use weft_explore::stream::PERIOD;
 use weft_explore::suite::{explore, place_of};
@@ -181,7 +181,7 @@ impl Under {
     }
 }
 
-/// Worlds whose window is wide, and whose engine has its own patience.
+/// Worlds whose window is wide, and whose engine has its own policy.
 fn wide(replay: bool, foreign: bool) -> Sizes {
     Sizes {
         window: 24,
@@ -190,7 +190,7 @@ fn wide(replay: bool, foreign: bool) -> Sizes {
         jobs: 8,
         replay,
         foreign,
-        patience: Patience::USUAL,
+        policy: ReplayPolicy::HOST,
         ..Sizes::default()
     }
 }

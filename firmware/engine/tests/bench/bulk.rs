@@ -9,7 +9,7 @@ use weft_layout::replay_outcome;
 /// Behind the sources of a host lie its sinks.
 const SOURCE: u32 = 1 << 20;
 const SINK: u64 = 3 << 20;
-/// Work requests of a host under way.
+/// Work requests of a host in flight.
 const AHEAD: usize = 24;
 /// Its receives, of which a host that is behind may not know that they are used.
 const RECEIVES: usize = 60;
@@ -256,7 +256,7 @@ pub fn run(plan: &Plan) -> Bench {
         );
     }
     if plan.replay > 0 {
-        // What is held is acknowledged before the card has walked over it.
+        // What lies in slots is acknowledged before the card has walked over it.
         b.run(2 * MS);
     }
     for n in 0..2 {

@@ -162,7 +162,7 @@ pub fn run_prepared(
         );
     }
     if b.hosts.iter().any(|h| h.engine.config().replay > 0) {
-        // What is held is acknowledged before the card has walked over it.
+        // What lies in slots is acknowledged before the card has walked over it.
         b.run(MS);
     }
     for e in &expected {

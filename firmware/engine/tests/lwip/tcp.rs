@@ -192,7 +192,7 @@ fn a_half_that_is_closed_stays_so() {
     meeting.until("the connection", |_| socket.stands());
     assert_eq!(socket.write(&data), data.len());
     assert!(socket.close());
-    // It reads nothing, and what is echoed stays under way and in the window.
+    // It reads nothing, and what is echoed stays in flight and in the window.
     meeting.wait(30_000 * MS);
     assert_eq!(meeting.ours.services.counts().read, data.len() as u64);
     let mut got = Vec::new();

@@ -46,7 +46,7 @@ impl Exchange {
         from.lock()
             .engine_for("loop inside the host")?
             .0
-            .check_joinable(qp)?;
+            .check_loopback(qp)?;
         let Some((member, _)) = self.at(from.ip()) else {
             return Err(CmError::NotJoined);
         };
@@ -149,7 +149,7 @@ impl Exchange {
         let join = |device: &Device, conn, qp, (ird, ord), theirs: (u16, u16), data: &[u8]| {
             let mut state = device.lock();
             let (engine, _) = state.place.here().ok_or(Error::UnknownQp)?;
-            engine.join_qp(qp, conn, ord)?;
+            engine.connect_loopback(qp, conn, ord)?;
             let established = Event::Established {
                 conn,
                 qp,
@@ -205,7 +205,7 @@ impl Exchange {
         for (device, _, qp) in &ends {
             let mut state = device.lock();
             match (state.place.here(), stands) {
-                (Some((engine, _)), true) => engine.wake_joined(*qp),
+                (Some((engine, _)), true) => engine.start_loopback(*qp),
                 (Some((engine, _)), false) => engine.part_qp(*qp, None, DisconnectReason::Reset),
                 (None, _) => {}
             }
@@ -241,7 +241,7 @@ impl Exchange {
             let now = device.now();
             state.take_posted(now);
             if let Some((engine, _)) = state.place.here() {
-                engine.close_joined(qp);
+                engine.close_loopback(qp);
             }
             let _ = state.finish_turn();
         }

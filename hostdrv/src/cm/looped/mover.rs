@@ -1,6 +1,6 @@
 //! The messages of the loop: taken from one queue pair, checked at the other, copied from region to region.
 
-use weft_engine::{ConnId, DisconnectReason, JoinedNews, Message, MessageKind, TerminateCode};
+use weft_engine::{ConnId, DisconnectReason, LoopbackEvent, Message, MessageKind, TerminateCode};
 
 use super::{lock, End, Exchange};
 use crate::device::{Device, Kept, State};
@@ -37,16 +37,16 @@ impl Exchange {
         loop {
             let mut state = device.lock();
             let here = state.place.here();
-            let news = here.and_then(|(engine, _)| engine.poll_joined());
+            let news = here.and_then(|(engine, _)| engine.poll_loopback());
             drop(state);
             match news {
                 None => return,
-                Some(JoinedNews::Posted(conn)) => self.move_messages(conn),
-                Some(JoinedNews::Closing(conn)) => {
+                Some(LoopbackEvent::Posted(conn)) => self.move_messages(conn),
+                Some(LoopbackEvent::Closing(conn)) => {
                     self.move_messages(conn);
                     self.end(conn, None, DisconnectReason::Local);
                 }
-                Some(JoinedNews::Gone(conn)) => self.end(conn, None, DisconnectReason::Aborted),
+                Some(LoopbackEvent::Gone(conn)) => self.end(conn, None, DisconnectReason::Aborted),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Replays: a piece of the stream that lay in raw slots is walked again; and what a driver does with the slots.
 
-use weft_engine::{Engine, Kept};
+use weft_engine::{Engine, SlotUse};
 use weft_layout::{job_kind, replay_outcome, report_kind, Job, ReplayJob, ReplayReport};
 use weft_wire::tcp::{flag, Options, TcpSegment};
 
@@ -110,14 +110,14 @@ impl Card {
         (report, raw): Report,
     ) {
         let slot = slot_of(&report);
-        let mut kept = Kept::No;
+        let mut kept = SlotUse::Untouched;
         if raw.is_some() && may_stay {
-            kept = engine.hold(now, &report, self);
+            kept = engine.on_report_in_slot(now, &report, self);
         }
         match kept {
-            Kept::Held => self.slots.lend(slot),
-            Kept::Done => self.slots.free(slot),
-            Kept::No => {
+            SlotUse::Lent => self.slots.lend(slot),
+            SlotUse::Free => self.slots.free(slot),
+            SlotUse::Untouched => {
                 engine.on_report(now, &report, raw.as_deref(), self);
                 if raw.is_some() {
                     self.slots.free(slot);

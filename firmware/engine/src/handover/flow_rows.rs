@@ -1,0 +1,102 @@
+//! The rows of a flow in the card: bound to a connection, and left by it.
+
+use weft_layout::{table, AttachRow, FlowRxRow, FlowTxRow};
+
+use crate::card::port::Port;
+use crate::connection::link::Link;
+use crate::handover::flow::ReplayPolicy;
+
+impl<P: Port> Link<'_, P> {
+    /// Writes the flow's rows, or writes them again with what is agreed by now. False if the
+    /// flow lookup has no room.
+    pub fn bind(&mut self) -> bool {
+        let Some(qp) = self.qp.as_ref() else {
+            return false;
+        };
+        let flow = qp.id.flow();
+        let (check_only, walks) = (self.card_only_checks(), self.card_walks());
+        let conn = &mut *self.conn;
+        let bound = conn.handover.is_bound();
+        if !bound {
+            let epoch = self.shared.flows.next_epoch(flow);
+            let policy = match self.shared.config.on_card {
+                true => ReplayPolicy::ON_CARD,
+                false => ReplayPolicy::HOST,
+            };
+            conn.handover.bind(epoch, policy);
+        }
+        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+        let tx = FlowTxRow {
+            flags: bit(conn.tx_markers.0.is_some(), FlowTxRow::MARKERS)
+                | bit(conn.agreed.crc, FlowTxRow::CRC)
+                | FlowTxRow::VALID
+                | bit(conn.timestamps, FlowTxRow::TIMESTAMPS),
+            ttl: 64,
+            tos: conn.tos,
+            remote_mac: conn.remote_mac,
+            local_mac: self.shared.config.mac,
+            local_ip: conn.local.ip,
+            remote_ip: conn.remote.ip,
+            local_port: conn.local.port.to_be_bytes(),
+            remote_port: conn.remote.port.to_be_bytes(),
+            marker_base: conn.tx_markers.0.unwrap_or(0),
+        };
+        self.port
+            .write_table(table::FLOW_TX, u32::from(flow), &tx.to_bytes());
+        let rx = FlowRxRow {
+            flags: bit(conn.rx_markers.0.is_some(), FlowRxRow::MARKERS)
+                | bit(conn.agreed.crc, FlowRxRow::CRC)
+                | bit(conn.committed && walks, FlowRxRow::VALID)
+                | bit(check_only, FlowRxRow::CHECK_ONLY)
+                | bit(conn.timestamps, FlowRxRow::TIMESTAMPS)
+                | self.shared.config.split.row_flags(),
+            epoch: conn.handover.epoch(),
+            rq_log2: qp.rq.log2(),
+            pd: qp.config.pd.number(),
+            marker_base: conn.rx_markers.0.unwrap_or(0),
+            rq_base: qp.rq.iova,
+        };
+        self.port
+            .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
+        if bound {
+            return true;
+        }
+        self.port.attach(flow, &AttachRow::default());
+        let keys = &mut self.shared.flows;
+        let known = keys.insert(flow, conn.remote, conn.local, self.port);
+        if !known {
+            conn.handover.bind_failed();
+        }
+        known
+    }
+
+    /// The card no longer frames and places anything of this flow.
+    pub fn detach(&mut self) {
+        let Some(qp) = self.qp.as_ref() else {
+            return;
+        };
+        if self.conn.handover.is_bound() {
+            let flow = qp.id.flow();
+            self.conn.handover.take_away();
+            // Not valid; but its reports go on, and are this binding's.
+            let rx = FlowRxRow {
+                flags: self.shared.config.split.row_flags(),
+                epoch: self.conn.handover.epoch(),
+                ..FlowRxRow::default()
+            };
+            self.port
+                .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
+            self.port.attach(flow, &AttachRow::default());
+        }
+    }
+
+    /// The card no longer knows the flow.
+    pub fn unbind(&mut self) {
+        self.detach();
+        if let (Some(qp), true) = (self.qp.as_ref(), self.conn.handover.is_bound()) {
+            let flow = qp.id.flow();
+            self.shared.flows.remove(flow, self.port);
+            self.conn.handover.leave(flow);
+        }
+    }
+}

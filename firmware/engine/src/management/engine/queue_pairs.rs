@@ -1,0 +1,549 @@
+//! The calls for domains, regions, queue pairs and their work requests.
+
+use alloc::boxed::Box;
+
+use weft_layout::WqeOpcode;
+
+use super::Engine;
+use crate::card::port::Port;
+use crate::connection::conn::Phase;
+use crate::interface::cm::{ConnectFailure, DisconnectReason};
+use crate::interface::error::Error;
+use crate::interface::rung::{Rung, RungError};
+use crate::interface::verbs::{
+    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, SrqId, StagKind, Status,
+    MAX_SGE,
+};
+use crate::management::conn_info::ConnInfo;
+use crate::queues::qp::{Qp, Receives};
+use crate::queues::send_buffer::SendBuffer;
+use crate::queues::send_queue::SendQueue;
+use crate::queues::shared_receive::put_element;
+use crate::queues::srq::{SrqConfig, SrqState};
+use crate::queues::work_request as work;
+use crate::queues::xrc::XrcdId;
+
+/// Deepest work queue.
+const MAX_DEPTH: u32 = 1 << 15;
+/// How often JOB_DONE is read at most before a queue pair is destroyed in spite of jobs in flight.
+const MAX_WAITS: u32 = 1000;
+
+/// Work requests of the queues of such a queue pair.
+fn work(config: &QpConfig) -> u64 {
+    let [send, recv] = [config.send_depth, config.recv_depth];
+    u64::from(send.next_power_of_two()) + u64::from(recv.next_power_of_two())
+}
+
+impl Engine {
+    /// A new protection domain.
+    pub fn alloc_pd(&mut self) -> PdId {
+        self.shared.regions.alloc_pd()
+    }
+
+    /// Removes a domain that no region and no queue pair belongs to.
+    pub fn dealloc_pd(&mut self, pd: PdId) -> Result<(), Error> {
+        self.shared.regions.dealloc_pd(pd)
+    }
+
+    /// Registers `length` bytes at `iova` (mapped for the card as long as the region exists) and
+    /// returns their STag. The region's first byte has the tagged offset `base_to`.
+    pub fn register<P: Port>(
+        &mut self,
+        pd: PdId,
+        base_to: u64,
+        iova: u64,
+        length: u64,
+        access: Access,
+        port: &mut P,
+    ) -> Result<u32, Error> {
+        self.shared
+            .regions
+            .register(pd, base_to, iova, length, access, port)
+    }
+
+    /// An STag that names no memory yet. [`SendOp::Bind`] gives it some.
+    pub fn alloc_stag(&mut self, pd: PdId, kind: StagKind) -> Result<u32, Error> {
+        self.shared.regions.alloc_stag(pd, kind)
+    }
+
+    /// Removes a region, a window, or an STag that names nothing: from now on the card refuses its STag, and no job reads it that is not posted yet.
+    /// The caller gives its memory back when the jobs posted so far are done and the placements checked so
+    /// far have ended. A stream whose Read Response would have come from it is terminated.
+    /// `Error::InUse`: a work request that is not completed refers to it.
+    pub fn deregister<P: Port>(&mut self, now: u64, stag: u32, port: &mut P) -> Result<(), Error> {
+        if !self.shared.regions.deregister(stag, port)? {
+            return Ok(());
+        }
+        for flow in 0..self.qps.len() {
+            self.shared.stats.slots_looked_at += 1;
+            let gone = |qp: &&Qp| {
+                let mut asked = qp.responses.iter().filter_map(|response| response.region);
+                asked.any(|region| !self.shared.regions.stands(region))
+            };
+            let slot = self.qps[flow]
+                .as_deref()
+                .filter(gone)
+                .and_then(|qp| qp.conn);
+            if let Some(slot) = slot {
+                // It finds out.
+                self.run(now, slot, port, |_| ());
+            }
+        }
+        Ok(())
+    }
+
+    // ------------------------------------------------------------------ queue pairs
+
+    /// A new queue pair; it takes a flow of the card until it is destroyed.
+    pub fn create_qp<P: Port>(&mut self, config: &QpConfig, port: &mut P) -> Result<QpId, Error> {
+        self.make_qp(config, Receives::Own, port)
+    }
+
+    /// The same of one that takes its receives from a shared queue of its domain; `config.recv_depth` means nothing.
+    pub fn create_qp_with_srq<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        srq: SrqId,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
+        self.make_qp(config, Receives::Shared(srq), port)
+    }
+
+    /// The same of an XRC initiator: it sends to shared queues of its peer that it names, and receives nothing; `config.recv_depth` means nothing.
+    pub fn create_xrc_initiator<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
+        self.make_qp(config, Receives::Nowhere, port)
+    }
+
+    /// The same of an XRC target: it receives for the shared queues of a domain, and sends nothing. Its depths mean nothing.
+    pub fn create_xrc_target<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        xrcd: XrcdId,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
+        let config = QpConfig {
+            send_depth: 1,
+            ..*config
+        };
+        self.make_qp(&config, Receives::Domain(xrcd, None), port)
+    }
+
+    fn make_qp<P: Port>(
+        &mut self,
+        config: &QpConfig,
+        receives: Receives,
+        port: &mut P,
+    ) -> Result<QpId, Error> {
+        let config = &QpConfig {
+            recv_depth: match receives {
+                Receives::Own => config.recv_depth,
+                _ => 1,
+            },
+            ..*config
+        };
+        let depths = 1..=MAX_DEPTH;
+        if !depths.contains(&config.send_depth)
+            || !depths.contains(&config.recv_depth)
+            || !(1..=MAX_SGE).contains(&usize::from(config.max_sge))
+        {
+            return Err(Error::InvalidQpConfig);
+        }
+        self.check_work(work(config))?;
+        self.check_sends(config)?;
+        self.check_each(self.qps.iter().flatten().count())?;
+        let rung = config.rung.unwrap_or(self.shared.config.rung);
+        rung.check(self.shared.config.on_card)
+            .map_err(|why| Error::Rung(rung, why))?;
+        let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
+        match receives {
+            Receives::Shared(srq) if self.shared.queues.srqs.config(srq)?.pd != config.pd => {
+                return Err(Error::InvalidSrq);
+            }
+            Receives::Domain(xrcd, _) if !self.shared.queues.xrcds.has(xrcd) => {
+                return Err(Error::UnknownXrcd);
+            }
+            _ => {}
+        }
+        self.shared.regions.join(config.pd)?;
+        let log2 = config.recv_depth.next_power_of_two().trailing_zeros() as u8;
+        let Some(iova) = port.rq_memory(flow, log2) else {
+            self.shared.regions.leave(config.pd);
+            return Err(Error::NoMemory);
+        };
+        let mut software = None;
+        if !rung.duties().places {
+            let size = SendBuffer::size(self.shared.config.send_buffer);
+            let Some(iova) = port.send_memory(flow, size) else {
+                self.shared.regions.leave(config.pd);
+                return Err(Error::Rung(rung, RungError::NoSendBuffer));
+            };
+            software = Some(SendBuffer { iova, size });
+        }
+        self.free_flows.pop_front();
+        port.rq_tail(flow, 0);
+        let index = usize::from(flow);
+        self.generations[index] = self.generations[index].wrapping_add(1);
+        let id = QpId {
+            flow,
+            generation: self.generations[index],
+        };
+        let mut qp = Box::new(Qp::new(id, *config, iova, rung, software));
+        qp.receives = receives;
+        match receives {
+            Receives::Shared(srq) => self.shared.queues.srqs.join(srq)?,
+            Receives::Domain(xrcd, _) => self.shared.queues.xrcds.join(xrcd)?,
+            Receives::Own | Receives::Nowhere => {}
+        }
+        self.qps[index] = Some(qp);
+        // Room for every completion there can be, so that none is allocated when data moves.
+        if self.shared.config.max_work.is_some() {
+            // There is, for all there may ever be.
+            return Ok(id);
+        }
+        let room: usize = self
+            .qps
+            .iter()
+            .flatten()
+            .map(|qp| qp.rq.capacity() + qp.config.send_depth as usize)
+            .sum();
+        self.shared
+            .queues
+            .completions
+            .reserve(room + self.shared.queues.srqs.room());
+        Ok(id)
+    }
+
+    /// Is there memory for so many work requests more?
+    fn check_work(&self, more: u64) -> Result<(), Error> {
+        let Some(most) = self.shared.config.max_work else {
+            return Ok(());
+        };
+        let there = self.qps.iter().flatten().map(|qp| work(&qp.config));
+        let there = there.sum::<u64>() + self.shared.queues.srqs.room() as u64;
+        match there + more <= most.into() {
+            true => Ok(()),
+            false => Err(Error::NoMemory),
+        }
+    }
+
+    /// And for so many sends?
+    fn check_sends(&self, more: &QpConfig) -> Result<(), Error> {
+        let memory = &self.shared.config.memory;
+        let fits = |most: Option<u32>, of: &dyn Fn(&QpConfig) -> u64| {
+            let there = self.qps.iter().flatten().map(|qp| of(&qp.config));
+            most.is_none_or(|most| there.sum::<u64>() + of(more) <= most.into())
+        };
+        let sends = |config: &QpConfig| u64::from(config.send_depth.next_power_of_two());
+        let words = |config: &QpConfig| SendQueue::words(config.send_depth, config.max_sge) as u64;
+        match fits(memory.sends, &sends) && fits(memory.words, &words) {
+            true => Ok(()),
+            false => Err(Error::NoMemory),
+        }
+    }
+
+    /// And for one more of a kind of which there are so many?
+    pub(super) fn check_each(&self, there: usize) -> Result<(), Error> {
+        match there < usize::from(self.shared.config.memory.each) {
+            true => Ok(()),
+            false => Err(Error::NoMemory),
+        }
+    }
+
+    // ------------------------------------------------------------------ shared receive queues
+
+    /// A new shared receive queue.
+    pub fn create_srq(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
+        self.make_srq(config, None)
+    }
+
+    /// The same in an XRC domain: targets of it take from the queue what names it. It may be of another protection domain than they.
+    pub fn create_xrc_srq(&mut self, config: &SrqConfig, xrcd: XrcdId) -> Result<SrqId, Error> {
+        self.make_srq(config, Some(xrcd))
+    }
+
+    fn make_srq(&mut self, config: &SrqConfig, xrcd: Option<XrcdId>) -> Result<SrqId, Error> {
+        if xrcd.is_some_and(|xrcd| !self.shared.queues.xrcds.has(xrcd)) {
+            return Err(Error::UnknownXrcd);
+        }
+        self.check_work(config.depth.into())?;
+        self.check_each(self.shared.queues.srqs.count())?;
+        self.shared.regions.join(config.pd)?;
+        let made = self.shared.queues.srqs.create(config, xrcd);
+        match (made, xrcd) {
+            (Err(_), _) => self.shared.regions.leave(config.pd),
+            (Ok(_), Some(xrcd)) => self.shared.queues.xrcds.join(xrcd)?,
+            (Ok(_), None) => {}
+        }
+        made
+    }
+
+    /// A new XRC domain.
+    pub fn alloc_xrcd(&mut self) -> XrcdId {
+        self.shared.queues.xrcds.create()
+    }
+
+    /// Removes an XRC domain that no shared receive queue and no target is in.
+    pub fn dealloc_xrcd(&mut self, xrcd: XrcdId) -> Result<(), Error> {
+        self.shared.queues.xrcds.destroy(xrcd)
+    }
+
+    /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion. What names one of an
+    /// XRC domain from now on ends its connection; so does a message that goes on.
+    pub fn destroy_srq(&mut self, srq: SrqId) -> Result<(), Error> {
+        let (pd, xrcd) = self
+            .shared
+            .queues
+            .srqs
+            .destroy(srq, &mut self.shared.regions)?;
+        self.shared.regions.leave(pd);
+        if let Some(xrcd) = xrcd {
+            self.shared.queues.xrcds.leave(xrcd);
+        }
+        Ok(())
+    }
+
+    /// Asks for [`Event::SrqLimit`](crate::Event::SrqLimit) when fewer than `limit` elements wait, once; at once if that is so already. 0: never.
+    pub fn set_srq_limit(&mut self, srq: SrqId, limit: u32) -> Result<(), Error> {
+        let event = self.shared.queues.srqs.set_limit(srq, limit)?;
+        self.shared.outbox.events.extend(event);
+        Ok(())
+    }
+
+    /// How a shared receive queue stands.
+    pub fn srq_state(&mut self, srq: SrqId) -> Result<SrqState, Error> {
+        self.shared.queues.srqs.state(srq)
+    }
+
+    /// Puts a work request into a shared receive queue. Its completion names the queue pair whose message took it.
+    pub fn post_srq_recv(&mut self, srq: SrqId, wr: &RecvWr<'_>) -> Result<(), Error> {
+        self.shared.stats.steps += 1;
+        let config = self.shared.queues.srqs.config(srq)?;
+        let entry = work::recv_entry(config.pd, config.max_sge, &self.shared.regions, wr)?;
+        self.shared
+            .queues
+            .srqs
+            .push(srq, entry, &mut self.shared.regions)
+    }
+
+    /// Puts work into a shared receive queue that failed before it began: the queue pair whose message takes it fails, and it completes with
+    /// this status.
+    pub fn fail_srq_recv(&mut self, srq: SrqId, id: u64, status: Status) -> Result<(), Error> {
+        let entry = work::failed_recv(id, status);
+        self.shared
+            .queues
+            .srqs
+            .push(srq, entry, &mut self.shared.regions)
+    }
+
+    /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
+    /// requests it holds are gone without completion, and so are completions not yet polled; but those of a shared receive queue's elements
+    /// are still to be had, since that lives on.
+    pub fn destroy_qp<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
+        if let Some(slot) = self.qp(qp)?.conn {
+            self.run(now, slot, port, |link| {
+                link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+            });
+            // The memory of the work requests is free for others only when the card has read it.
+            for _ in 0..MAX_WAITS {
+                if self.qp(qp)?.conn.is_none() {
+                    break;
+                }
+                port.refresh_jobs_done();
+                self.run(now, slot, port, |_| ());
+            }
+            self.run(now, slot, port, |link| link.conn.in_flight.clear());
+        }
+        self.abandon_loopback(qp);
+        let index = usize::from(qp.flow);
+        let shared = self.qp(qp)?.receives.are_shared();
+        if let Some(mut gone) = self.qps[index].take() {
+            gone.flush(
+                None,
+                &mut self.shared.regions,
+                &mut self.shared.queues.completions,
+            );
+            self.shared.regions.unbind_all(qp, port);
+            self.shared.regions.leave(gone.config.pd);
+            match gone.receives {
+                Receives::Shared(srq) => self.shared.queues.srqs.leave(srq),
+                Receives::Domain(xrcd, _) => self.shared.queues.xrcds.leave(xrcd),
+                Receives::Own | Receives::Nowhere => {}
+            }
+            self.free_flows.push_back(qp.flow);
+        }
+        self.shared.queues.completions.retain(|completion| {
+            completion.qp != qp || shared && completion.opcode == Opcode::Recv
+        });
+        Ok(())
+    }
+
+    /// The rung of a queue pair.
+    pub fn qp_rung(&self, qp: QpId) -> Result<Rung, Error> {
+        Ok(self.qp(qp)?.rung)
+    }
+
+    /// The state of a queue pair.
+    pub fn qp_state(&self, qp: QpId) -> Result<QpState, Error> {
+        Ok(self.qp(qp)?.state)
+    }
+
+    /// How a queue pair's connection stands; `None`: it has none, or none any more.
+    pub fn conn_info(&self, qp: QpId) -> Result<Option<ConnInfo>, Error> {
+        let slot = self.qp(qp)?.conn;
+        let conn = slot.and_then(|slot| self.conns.get(slot));
+        Ok(conn
+            .filter(|conn| conn.phase != Phase::Finished)
+            .map(ConnInfo::of))
+    }
+
+    /// Moves a queue pair to the error state: its connection is aborted and everything in it is
+    /// flushed.
+    pub fn set_qp_error<P: Port>(&mut self, now: u64, qp: QpId, port: &mut P) -> Result<(), Error> {
+        if self.abandon_loopback(qp) {
+            return Ok(());
+        }
+        match self.qp(qp)?.conn {
+            Some(slot) => {
+                self.run(now, slot, port, |link| {
+                    // Its work requests are flushed even if nothing was sent yet.
+                    link.conn.committed = true;
+                    link.reset(ConnectFailure::Closed, DisconnectReason::Aborted);
+                });
+            }
+            None => {
+                if let Some(qp) = &mut self.qps[usize::from(qp.flow)] {
+                    let was_over = qp.state == QpState::Error;
+                    qp.flush(
+                        None,
+                        &mut self.shared.regions,
+                        &mut self.shared.queues.completions,
+                    );
+                    if !was_over {
+                        self.shared.outbox.last_wqe(qp.receives, qp.id);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a work request into the send queue. Before the connection is established it waits
+    /// there. After the queue pair failed it completes with `Status::Flushed`.
+    pub fn post_send<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        wr: &SendWr<'_>,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.shared.stats.steps += 1;
+        self.qp(qp)?;
+        let shared = &mut self.shared;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.sq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let conn = queue.conn.and_then(|slot| self.conns.get(slot));
+        let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0)
+            || queue.loopback.is_some_and(|loopback| !loopback.reads);
+        if no_reads && matches!(wr.op, SendOp::Read { .. } | SendOp::Atomic { .. }) {
+            return Err(Error::NoReadsAllowed);
+        }
+        let new = work::new_work(queue, &shared.regions, wr)?;
+        queue.sq.push(&new, queue.config.pd, &mut shared.regions)?;
+        if queue.state == QpState::Error {
+            queue.flush(None, &mut shared.regions, &mut shared.queues.completions);
+        } else if let Some(slot) = queue.conn {
+            self.run(now, slot, port, |_| ());
+        } else if queue.loopback.is_some() {
+            self.loopback_posted(qp);
+        }
+        Ok(())
+    }
+
+    /// Puts a work request into the receive queue; possible before the connection is made.
+    pub fn post_recv<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        wr: &RecvWr<'_>,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.shared.stats.steps += 1;
+        let _ = now;
+        self.qp(qp)?;
+        let shared = &mut self.shared;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.receives != Receives::Own {
+            return Err(Error::HasSrq);
+        }
+        if queue.rq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let entry = work::recv_entry(queue.config.pd, queue.config.max_sge, &shared.regions, wr)?;
+        entry.post(&mut shared.regions);
+        if queue.state == QpState::Error {
+            queue.rq.push(entry);
+            queue.flush(None, &mut shared.regions, &mut shared.queues.completions);
+        } else {
+            put_element(queue, entry, port);
+        }
+        Ok(())
+    }
+
+    /// Puts work into the send queue that failed before it began: it completes with this status when it would be issued, and the queue
+    /// pair fails.
+    pub fn fail_send<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        (id, opcode): (u64, WqeOpcode),
+        status: Status,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.qp(qp)?;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.sq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let new = work::failed_send(id, opcode, status);
+        let regions = &mut self.shared.regions;
+        queue.sq.push(&new, queue.config.pd, regions)?;
+        self.set_qp_error(now, qp, port)
+    }
+
+    /// Puts work into the receive queue that failed before it began: it completes with this status when it would be issued, and the queue
+    /// pair fails.
+    pub fn fail_recv<P: Port>(
+        &mut self,
+        now: u64,
+        qp: QpId,
+        id: u64,
+        status: Status,
+        port: &mut P,
+    ) -> Result<(), Error> {
+        self.qp(qp)?;
+        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
+            return Err(Error::UnknownQp);
+        };
+        if queue.rq.is_full() {
+            return Err(Error::QueueFull);
+        }
+        let entry = work::failed_recv(id, status);
+        let number = queue.rq.push(entry);
+        if queue.state != QpState::Error {
+            port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
+        }
+        self.set_qp_error(now, qp, port)
+    }
+}
