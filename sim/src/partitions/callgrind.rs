@@ -199,19 +199,19 @@ events: Ir
 fl=/w/hostdrv/src/device.rs
 fn=weft_hostdrv::device::Device::progress
 10 5
-cfi=/w/firmware/engine/src/qp.rs
+cfi=/w/firmware/engine/src/queues/qp.rs
 cfn=weft_engine::qp::Qp::take
 calls=1 20
 11 1000
 
-fl=/w/firmware/engine/src/qp.rs
+fl=/w/firmware/engine/src/queues/qp.rs
 fn=weft_engine::qp::Qp::take
 20 30
 fi=/w/firmware/tcp/src/sender.rs
 7 40
 fi=/rustc/1/library/core/src/slice/mod.rs
 8 2
-fe=/w/firmware/engine/src/qp.rs
+fe=/w/firmware/engine/src/queues/qp.rs
 cfi=???
 cfn=__memcpy_avx
 calls=3 0
@@ -254,7 +254,7 @@ fl=/w/firmware/wire/src/checksum.rs
 fn=weft_wire::checksum::sum
 8 100
 
-fl=/w/firmware/engine/src/output.rs
+fl=/w/firmware/engine/src/tcp/output.rs
 fn=weft_engine::output::send
 3 1
 cfi=/w/firmware/wire/src/checksum.rs
