@@ -44,6 +44,7 @@
 //! }
 //! ```
 
+pub mod bare;
 pub mod bounded;
 pub mod capture;
 mod card;
@@ -51,7 +52,6 @@ pub mod cm;
 pub mod device;
 pub mod dma;
 mod error;
-pub mod interface;
 pub mod listening;
 mod mmio;
 pub mod processor;
@@ -60,8 +60,7 @@ pub mod raw;
 pub mod share;
 pub mod socket;
 mod stats;
-pub mod tap;
-pub mod tools;
+pub mod tcp_services;
 pub mod trace;
 pub mod transport;
 pub mod verbs;

@@ -11,7 +11,6 @@ mod resize;
 mod route_bytes;
 mod seed;
 mod short_way;
-mod tap;
 mod threads;
 mod toy;
 mod vfio_user;

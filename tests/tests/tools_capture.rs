@@ -3,12 +3,12 @@
 use std::net::SocketAddrV4;
 
 use weft_hostdrv::capture::CaptureConfig;
-use weft_hostdrv::tools::capture::CaptureFile;
-use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
-use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::transport::lock;
 use weft_tests::{cards, rungs};
+use weft_tools::capture::CaptureFile;
+use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
+use weft_tools::Machine;
 
 #[test]
 fn a_ping_as_the_card_saw_it() {

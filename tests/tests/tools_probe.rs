@@ -3,16 +3,16 @@
 use crate::faulty;
 
 use faulty::{transport, Fault};
-use weft_hostdrv::tools::probe::{examine, CardReport, Severity};
-use weft_hostdrv::tools::regs::{counters, difference, Snapshot};
-use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
-use weft_hostdrv::tools::trace::{Filter, Timeline, KINDS};
-use weft_hostdrv::tools::Machine;
 use weft_layout::reg;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::transport::SimTransport;
 use weft_tests::{cards, rungs};
+use weft_tools::probe::{examine, CardReport, Severity};
+use weft_tools::regs::{counters, difference, Snapshot};
+use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
+use weft_tools::trace::{Filter, Timeline, KINDS};
+use weft_tools::Machine;
 
 fn probe(kind: CardKind, fault: Fault) -> CardReport {
     examine(transport(kind, fault).as_ref())

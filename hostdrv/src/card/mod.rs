@@ -101,7 +101,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    pub(crate) fn decode(device: &str, caps: reg::Caps) -> Result<Self, DeviceError> {
+    /// What CAPS says; `device` names the card in the error. Replays and ports are in other registers: none, and one.
+    pub fn decode(device: &str, caps: reg::Caps) -> Result<Self, DeviceError> {
         let (data_bytes, vectors) = (caps.data_bytes(), caps.vectors());
         let (flows_log2, stags_log2) = (caps.flows_log2(), caps.stags_log2());
         let why = if !matches!(data_bytes, 16 | 32 | 64) {

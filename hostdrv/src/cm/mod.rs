@@ -35,7 +35,7 @@ mod settle;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
-pub(crate) use address::addresses_of;
+pub use address::addresses_of;
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
 pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};
@@ -56,7 +56,7 @@ pub use resolver::{
     answer_bytes, answer_from_bytes, Elsewhere, Question, Station, Table, TableError, Told,
     RESOLVER_SOCKET, RESOLVER_VARIABLE,
 };
-pub(crate) use resolver::{read_message, write_message};
+pub use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
 pub use take_over::{MpaStart, TakeOverError};
 pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};

@@ -14,8 +14,8 @@ pub trait PacketFilter: Send + Sync {
 
 impl Device {
     /// Whom else to ask about each request that comes to this device's listeners by the wire; `None`: nobody, as at first. A request that is not let in is
-    /// rejected with [`REJECTED_BY_POLICY`](super::REJECTED_BY_POLICY), and no program hears of it. An
-    /// [`Interface`](crate::interface::Interface) can be [told](crate::interface::Interface::honour_packet_filter) to set it.
+    /// rejected with [`REJECTED_BY_POLICY`](super::REJECTED_BY_POLICY), and no program hears of it. An interface of `weft-tools` sets it when asked
+    /// to (`Interface::honour_packet_filter`).
     pub fn set_packet_filter(&self, filter: Option<Arc<dyn PacketFilter>>) {
         *Kept::of(self).filter() = filter;
     }

@@ -97,8 +97,9 @@ fn part(layer: Layer, module: &str) -> Place {
 }
 
 /// Folders of sources.
-const FOLDERS: [(&str, Layer); 8] = [
+const FOLDERS: [(&str, Layer); 9] = [
     ("hostdrv/command/", Layer::Simulator),
+    ("hostdrv/tools/src/", Layer::Driver),
     ("hostdrv/src/", Layer::Driver),
     ("firmware/queues/src/", Layer::Queues),
     ("firmware/engine/src/", Layer::Engine),
@@ -110,8 +111,9 @@ const FOLDERS: [(&str, Layer); 8] = [
 ];
 
 /// Crates as functions' names have them.
-const CRATES: [(&str, Layer); 9] = [
+const CRATES: [(&str, Layer); 10] = [
     ("weft_hostdrv::", Layer::Driver),
+    ("weft_tools::", Layer::Driver),
     ("weft_queues::", Layer::Queues),
     ("weft_engine::", Layer::Engine),
     ("weft_tcp::", Layer::Tcp),

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use weft_hostdrv::capture::{Capture, CaptureConfig};
-use weft_hostdrv::tools::capture::{CaptureFile, Captured};
 use weft_hostdrv::Device;
+use weft_tools::capture::{CaptureFile, Captured};
 
 use super::device::{stop_on_interrupt, Station};
 use super::trace::CLOCK_MHZ;

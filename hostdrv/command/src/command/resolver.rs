@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use weft_hostdrv::cm::RESOLVER_SOCKET;
-use weft_hostdrv::tools::resolver::{Resolver as Service, ResolverConfig};
+use weft_tools::resolver::{Resolver as Service, ResolverConfig};
 
 use super::device::stop_on_interrupt;
 use super::Failure;
