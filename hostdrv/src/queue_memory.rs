@@ -20,7 +20,7 @@ use crate::dma::Pages;
 
 /// Memory of one queue: words, accessed by atomic operations only. Clones are the same memory.
 #[derive(Clone)]
-pub(crate) struct QueueMemory {
+pub struct QueueMemory {
     words: NonNull<AtomicU64>,
     count: usize,
     /// Its pages, mapped as long as any clone lives.
@@ -48,7 +48,7 @@ unsafe impl Send for QueueMemory {}
 unsafe impl Sync for QueueMemory {}
 
 /// A new file of so many bytes, zero at first, whose size nobody changes: whoever it is given to cannot take pages away from who mapped it.
-pub(crate) fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
+pub fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
     let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     ftruncate(&file, bytes)?;
     let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
@@ -58,7 +58,7 @@ pub(crate) fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
 
 impl QueueMemory {
     /// Zeroed memory; `None`: there is none.
-    pub(crate) fn new(bytes: usize, lendable: bool) -> Option<Self> {
+    pub fn new(bytes: usize, lendable: bool) -> Option<Self> {
         if lendable {
             let file = sealed_file("weft-queue", bytes as u64);
             return file.and_then(|file| Self::map(file.into())).ok();
@@ -69,7 +69,7 @@ impl QueueMemory {
     }
 
     /// Maps all of a file. The other side may do what it likes with what is in it: this side reads each word once, and believes nothing.
-    pub(crate) fn map(file: OwnedFd) -> io::Result<Self> {
+    pub fn map(file: OwnedFd) -> io::Result<Self> {
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;
         let (start, len) = (map.as_mut_ptr(), map.len());
@@ -90,7 +90,7 @@ impl QueueMemory {
     }
 
     /// Is there room for what is to lie in it?
-    pub(crate) fn check_room(&self, needed: usize) -> io::Result<()> {
+    pub fn check_room(&self, needed: usize) -> io::Result<()> {
         let there = size_of_val(self.words());
         match there >= needed {
             true => Ok(()),
@@ -103,13 +103,13 @@ impl QueueMemory {
 
     /// Its words.
     #[inline(always)]
-    pub(crate) fn words(&self) -> &[AtomicU64] {
+    pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: words of memory that `kept` keeps, which has at least so many bytes; nobody has a reference to them but by this.
         unsafe { slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 
     /// The file, if it can be lent.
-    pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
         match &*self.kept {
             Kept::Own { .. } | Kept::Part { .. } => None,
             Kept::File { file, .. } => Some(file.as_fd()),

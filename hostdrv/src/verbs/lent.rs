@@ -78,7 +78,7 @@ impl Qp {
     }
 
     /// What there is to lend.
-    pub(crate) fn lease(&self) -> Result<Lease<'_>, VerbsError> {
+    pub fn lease(&self) -> Result<Lease<'_>, VerbsError> {
         let cap = self.cap();
         let one = self.send_cq().is(self.recv_cq());
         let files = self.rings().file().zip(self.send_cq().inner().file());

@@ -1,6 +1,8 @@
 //! Memory regions.
 
 use std::any::Any;
+use std::fs::File;
+use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +16,7 @@ use crate::card::MappedMemory;
 use crate::device::{Device, Leaving};
 use crate::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
 use crate::error::DeviceError;
+use crate::queue_memory::sealed_file;
 use crate::transport::{Transport, TransportError};
 
 /// A memory region. Clones are the same region; it is deregistered when the last one is gone and the work that was posted
@@ -155,9 +158,11 @@ impl From<MmapMut> for OwnedMemory {
 }
 
 impl OwnedMemory {
-    /// Of a file that another process maps as well.
-    pub(crate) fn shared(map: MmapRaw) -> Self {
-        Self(Owned::Map(map))
+    /// A new file of so many bytes, zero at first, whose size nobody changes, for another process to map as well.
+    pub fn sealed(name: &str, bytes: u64) -> io::Result<(Self, File)> {
+        let file = sealed_file(name, bytes)?;
+        let map = MmapRaw::map_raw(&file)?;
+        Ok((Self(Owned::Map(map)), file))
     }
 
     fn start(&self) -> Option<NonNull<u8>> {

@@ -97,8 +97,9 @@ fn part(layer: Layer, module: &str) -> Place {
 }
 
 /// Folders of sources.
-const FOLDERS: [(&str, Layer); 9] = [
+const FOLDERS: [(&str, Layer); 10] = [
     ("hostdrv/command/", Layer::Simulator),
+    ("hostdrv/share/src/", Layer::Driver),
     ("hostdrv/tools/src/", Layer::Driver),
     ("hostdrv/src/", Layer::Driver),
     ("firmware/queues/src/", Layer::Queues),
@@ -111,8 +112,9 @@ const FOLDERS: [(&str, Layer); 9] = [
 ];
 
 /// Crates as functions' names have them.
-const CRATES: [(&str, Layer); 10] = [
+const CRATES: [(&str, Layer); 11] = [
     ("weft_hostdrv::", Layer::Driver),
+    ("weft_share::", Layer::Driver),
     ("weft_tools::", Layer::Driver),
     ("weft_queues::", Layer::Queues),
     ("weft_engine::", Layer::Engine),

@@ -8,11 +8,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use super::packet::{ask, hear, words, Words, CREATE_QP, EXTENSIONS, MEMORY};
-use super::xrc::SharedXrcd;
 use super::{sized, version};
-use crate::queue_memory::QueueMemory;
-use crate::verbs::control::QpId;
-use crate::verbs::{
+use weft_hostdrv::queue_memory::QueueMemory;
+use weft_hostdrv::verbs::control::QpId;
+use weft_hostdrv::verbs::{
     Access, ControlTerms, Extensions, LentControl, LentMemory, LentQp, QpCap, Terms,
 };
 
@@ -137,17 +136,16 @@ impl Client {
 
     /// So many bytes, zero at first, of which parts may be registered with no more access than this.
     pub fn memory(&self, bytes: u64, access: Access) -> io::Result<SharedRegion> {
-        self.make_memory(bytes, access, None)
+        self.make_memory(bytes, access, 0)
     }
 
+    /// `domain`: 0 is this client's own, else an XRC domain's place and one.
     pub(super) fn make_memory(
         &self,
         bytes: u64,
         access: Access,
-        xrcd: Option<SharedXrcd>,
+        domain: u64,
     ) -> io::Result<SharedRegion> {
-        // 0: in this client's own domain.
-        let domain = xrcd.map_or(0, |xrcd| xrcd.place + 1);
         let request = words(&[MEMORY, bytes, access.bits().into(), domain]);
         ask(&self.socket, &request)?;
         let ([pd, iova, length, ..], files): (Words, _) = hear(&self.socket)?;

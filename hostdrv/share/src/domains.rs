@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use super::packet::{words, Words};
-use crate::device::Device;
-use crate::verbs::{ControlLease, Pd, Qp, SrqInit, SrqLease, VerbsError, Xrcd, XrcdOpen};
+use weft_hostdrv::device::Device;
+use weft_hostdrv::verbs::{ControlLease, Pd, Qp, SrqInit, SrqLease, VerbsError, Xrcd, XrcdOpen};
 
 /// A domain that clients have.
 struct Domain {

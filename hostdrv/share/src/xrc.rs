@@ -7,13 +7,13 @@ use super::client::{half, two, Client, SharedQp, SharedRegion};
 use super::packet::{
     ask_with, hear, words, Request, Words, CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ,
 };
-use crate::verbs::control::QpId;
-use crate::verbs::{Access, LentSrq, QpCap, SrqTerms, XrcdOpen};
+use weft_hostdrv::verbs::control::QpId;
+use weft_hostdrv::verbs::{Access, LentSrq, QpCap, SrqTerms, XrcdOpen};
 
 /// An XRC domain that a client has opened.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedXrcd {
-    pub(super) place: u64,
+    place: u64,
 }
 
 /// A target of an XRC domain. Others may have it as well: it and its connection live as long as one of them.
@@ -105,6 +105,6 @@ impl Client {
         bytes: u64,
         access: Access,
     ) -> io::Result<SharedRegion> {
-        self.make_memory(bytes, access, Some(xrcd))
+        self.make_memory(bytes, access, xrcd.place + 1)
     }
 }

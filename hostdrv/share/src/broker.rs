@@ -7,17 +7,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use memmap2::MmapRaw;
 use serde::Serialize;
 use thiserror::Error;
 
 use super::domains::{Domains, Opened};
 use super::packet::{self, words, Incoming, Request, Words};
 use super::{sized, version};
-use crate::device::Device;
-use crate::listening;
-use crate::queue_memory::sealed_file;
-use crate::verbs::{
+use weft_hostdrv::device::Device;
+use weft_hostdrv::listening;
+use weft_hostdrv::verbs::{
     Access, ControlLease, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit, QpKind, VerbsError,
 };
 
@@ -351,11 +349,9 @@ fn memory(
     }
     let access = u8::try_from(*access).ok().and_then(Access::from_bits);
     let access = access.ok_or("no such access")?;
-    let file = sealed_file("weft-region", *bytes).map_err(|error| error.to_string())?;
-    let map = MmapRaw::map_raw(&file).map_err(|error| error.to_string())?;
-    let region = pd
-        .reg_owned(OwnedMemory::shared(map), access)
-        .map_err(text)?;
+    let sealed = OwnedMemory::sealed("weft-region", *bytes);
+    let (owned, file) = sealed.map_err(|error| error.to_string())?;
+    let region = pd.reg_owned(owned, access).map_err(text)?;
     let lent = control.give_memory(&region).map_err(text)?;
     regions.push(region);
     Ok((words(&[lent.pd.into(), lent.iova, lent.length]), file))
