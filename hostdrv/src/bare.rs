@@ -32,12 +32,8 @@ impl BareCard {
         station: Station,
         rings: RingSizes,
     ) -> Result<Self, DeviceError> {
-        let mmio = Mmio {
-            transport,
-            counts: Arc::default(),
-        };
         let Station { mac, mtu, secret } = station;
-        Card::bring_up(mmio, mac, mtu, HashSecret(secret), rings).map(Self)
+        Card::bring_up(Mmio::new(transport), mac, mtu, HashSecret(secret), rings).map(Self)
     }
 
     /// Puts a job into the ring and answers its number, counted from 0 modulo 2^32. `None`: the ring is full. The card hears of it by

@@ -44,7 +44,9 @@ use weft_engine::{
 };
 
 use crate::card::{self, Card, MappedMemory};
-pub use crate::card::{Capabilities, Health, RingSizes};
+pub use crate::card::{Capabilities, Health, RingSizes, MAX_FRAME};
+use crate::checks;
+use crate::dma::DmaBuffer;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::processor::{Image, Processor};
@@ -672,7 +674,8 @@ impl Device {
         self.shared.sleepers.announce();
     }
 
-    pub(crate) fn mmio(&self) -> &Mmio {
+    /// The card's registers and doorbells, counted with what the device itself does.
+    pub fn mmio(&self) -> &Mmio {
         &self.shared.mmio
     }
 
@@ -922,10 +925,15 @@ impl Device {
         card.set_mac_loopback(on)
     }
 
+    /// Takes memory that the card may still write, and gives it back to the host when the card has done with it.
+    pub fn retire(&self, memory: DmaBuffer) {
+        self.lock().bury(Arc::new(memory));
+    }
+
     /// Reads all counters of the card.
     pub fn counters(&self) -> Result<CardCounters, DeviceError> {
         let _state = self.lock();
-        card::counters(&self.shared.mmio)
+        checks::counters(&self.shared.mmio)
     }
 
     /// Reads one counter of the card by its name (`rx_frames`).
@@ -933,7 +941,7 @@ impl Device {
         let counter =
             counter_named(name).ok_or_else(|| DeviceError::NoSuchCounter(name.to_owned()))?;
         let _state = self.lock();
-        card::counter(&self.shared.mmio, counter)
+        checks::counter(&self.shared.mmio, counter)
     }
 
     /// What the driver counted.

@@ -46,21 +46,20 @@
 
 pub mod bare;
 pub mod bounded;
-pub mod capture;
 mod card;
+pub mod checks;
 pub mod cm;
 pub mod device;
 pub mod dma;
 mod error;
 pub mod listening;
-mod mmio;
+pub mod mmio;
 pub mod processor;
 pub mod queue_memory;
 pub mod raw;
 pub mod socket;
 mod stats;
 pub mod tcp_services;
-pub mod trace;
 pub mod transport;
 pub mod verbs;
 

@@ -3,6 +3,7 @@
 use crate::faulty;
 
 use faulty::{transport, Fault};
+use weft_debug::trace::TraceReader;
 use weft_layout::reg;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
@@ -178,9 +179,7 @@ fn counters_count_what_happened() {
 #[test]
 fn the_timeline_of_a_ping() {
     let fabric = pinged(2);
-    let trace = fabric
-        .device(0)
-        .trace()
+    let trace = TraceReader::of(fabric.device(0))
         .expect("has one")
         .snapshot()
         .expect("readable");

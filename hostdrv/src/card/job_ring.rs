@@ -2,7 +2,7 @@
 
 use weft_layout::{count_near, doorbells, registers, Job};
 
-use super::write_checked;
+use crate::checks::write_checked;
 use crate::dma::{publish, DmaBuffer};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;

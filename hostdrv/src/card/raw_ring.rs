@@ -3,7 +3,7 @@
 use weft_engine::RawSlots;
 use weft_layout::{doorbells, reg, registers};
 
-use super::write_checked;
+use crate::checks::write_checked;
 use crate::dma::{DmaBuffer, OutOfBounds};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;

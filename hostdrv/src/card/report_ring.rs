@@ -2,7 +2,7 @@
 
 use weft_layout::{doorbells, registers, FrameReport, ReportKind, SegmentReport};
 
-use super::write_checked;
+use crate::checks::write_checked;
 use crate::dma::{observe, DmaBuffer};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;

@@ -8,7 +8,7 @@ use rustix::time::Timespec;
 
 use super::sleepers::Turn;
 use super::{Device, Place, RawQueues, State};
-use crate::card;
+use crate::checks;
 use crate::error::DeviceError;
 use crate::stats::add;
 use crate::transport::TransportError;
@@ -160,7 +160,7 @@ impl Device {
             }
             Err(error) => {
                 let mut state = self.lock();
-                let Some(lost) = card::lost(&state.mmio) else {
+                let Some(lost) = checks::lost(&state.mmio) else {
                     return Err(error.into());
                 };
                 state.fail(lost);

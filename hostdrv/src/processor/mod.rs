@@ -16,8 +16,6 @@
 //! }
 //! ```
 
-mod debug;
-pub mod gdb;
 mod image;
 mod served;
 
@@ -28,7 +26,6 @@ use weft_engine::commands::Refusal;
 use weft_engine::on_card::NotOnCard;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
-pub use self::debug::{Debugger, Registers};
 pub use self::image::{Image, ImageError};
 pub use self::served::CardEngine;
 pub(crate) use self::served::{ServedQueues, TakesFrames};
@@ -210,6 +207,11 @@ impl Processor {
         })
     }
 
+    /// The way to its card.
+    pub fn transport(&self) -> &Arc<dyn Transport> {
+        &self.transport
+    }
+
     /// Bytes of its memory.
     pub fn memory(&self) -> u32 {
         self.memory
@@ -349,7 +351,7 @@ impl Processor {
     }
 
     /// Fails if the firmware has ended.
-    pub(crate) fn check_runs(&self) -> Result<(), ProcessorError> {
+    pub fn check_runs(&self) -> Result<(), ProcessorError> {
         if self.transport.read(registers::PROC_STATUS)?.running() {
             return Ok(());
         }
@@ -420,7 +422,10 @@ impl Processor {
     }
 
     /// Looks until there is something.
-    fn wait<T>(
+    ///
+    /// # Errors
+    /// [`ProcessorError::Silent`] when there is nothing for long.
+    pub fn wait<T>(
         &self,
         look: impl Fn() -> Result<Option<T>, ProcessorError>,
     ) -> Result<T, ProcessorError> {

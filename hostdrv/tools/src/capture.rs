@@ -15,7 +15,7 @@ use pcap_file::{DataLink, Endianness};
 use serde::Serialize;
 use thiserror::Error;
 
-use weft_hostdrv::capture::{Capture, CapturedFrame, Direction};
+use weft_debug::capture::{Capture, CapturedFrame, Direction};
 use weft_hostdrv::DeviceError;
 
 /// pcapng's epb_flags: direction in bits 1:0, link-layer errors from bit 16 on.

@@ -1,10 +1,10 @@
-//! The card's own event ring as a timeline, with filters. What the events are is in [`weft_hostdrv::trace`].
+//! The card's own event ring as a timeline, with filters. What the events are is in [`weft_debug::trace`].
 
 use std::fmt;
 
 use serde::Serialize;
 
-use weft_hostdrv::trace::{Trace, TraceEvent, TraceKind};
+use weft_debug::trace::{Trace, TraceEvent, TraceKind};
 
 /// Kinds of events by name, as filters and JSON have them.
 pub const KINDS: [&str; 13] = [

@@ -97,8 +97,9 @@ fn part(layer: Layer, module: &str) -> Place {
 }
 
 /// Folders of sources.
-const FOLDERS: [(&str, Layer); 10] = [
+const FOLDERS: [(&str, Layer); 11] = [
     ("hostdrv/command/", Layer::Simulator),
+    ("hostdrv/debug/src/", Layer::Driver),
     ("hostdrv/share/src/", Layer::Driver),
     ("hostdrv/tools/src/", Layer::Driver),
     ("hostdrv/src/", Layer::Driver),
@@ -112,8 +113,9 @@ const FOLDERS: [(&str, Layer); 10] = [
 ];
 
 /// Crates as functions' names have them.
-const CRATES: [(&str, Layer); 11] = [
+const CRATES: [(&str, Layer); 12] = [
     ("weft_hostdrv::", Layer::Driver),
+    ("weft_debug::", Layer::Driver),
     ("weft_share::", Layer::Driver),
     ("weft_tools::", Layer::Driver),
     ("weft_queues::", Layer::Queues),

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use weft_board_tests::{Boards, Damage};
-use weft_hostdrv::trace::TraceReader;
+use weft_debug::trace::TraceReader;
 use weft_hostdrv::transport::{self, Bar};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{pci, reg};

@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-use weft_hostdrv::capture::CaptureConfig;
+use weft_debug::capture::{Capture, CaptureConfig};
 use weft_hostdrv::cm::{ConnParam, LoopHost};
 use weft_hostdrv::device::RawConfig;
 use weft_hostdrv::dma::DmaBuffer;
@@ -239,7 +239,7 @@ fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> 
     of_verbs(pd.create_qp(&lendable).err(), "lending");
     of_verbs(device.create_lendable_control().err(), "lending");
     of_device(device.raw(RawConfig::default()).err(), "raw frames");
-    let captures = [(); 2].map(|()| device.start_capture(CaptureConfig::default()));
+    let captures = [(); 2].map(|()| Capture::start(&device, CaptureConfig::default()));
     assert!(captures[0].is_ok(), "{captures:?}");
     assert!(
         matches!(captures[1], Err(DeviceError::CaptureRunning)),

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use weft_hostdrv::capture::{Capture, CaptureConfig};
+use weft_debug::capture::{Capture, CaptureConfig};
 use weft_hostdrv::Device;
 use weft_tools::capture::{CaptureFile, Captured};
 
@@ -55,10 +55,13 @@ pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
     let (_reached, device) = args.station.open()?;
     let stop = stop_on_interrupt()?;
     let mut file = create(&args.write, &device)?;
-    let mut capture = device.start_capture(CaptureConfig {
-        snap: args.snap,
-        ..CaptureConfig::default()
-    })?;
+    let mut capture = Capture::start(
+        &device,
+        CaptureConfig {
+            snap: args.snap,
+            ..CaptureConfig::default()
+        },
+    )?;
     let start = Instant::now();
     let over = |captured: Captured| {
         let enough = args.count.is_some_and(|count| captured.frames >= count);
@@ -112,7 +115,7 @@ impl Recorder {
     /// Begins.
     pub fn start(device: &Device, path: &Path) -> Result<Self, Failure> {
         let mut file = create(path, device)?;
-        let mut capture = device.start_capture(CaptureConfig::default())?;
+        let mut capture = Capture::start(&device, CaptureConfig::default())?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::Args;
-use weft_hostdrv::trace::TraceReader;
+use weft_debug::trace::TraceReader;
 use weft_hostdrv::transport::Transport;
 use weft_tools::trace::{Filter, Timeline, KINDS};
 

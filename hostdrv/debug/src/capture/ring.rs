@@ -1,67 +1,43 @@
 //! The capture ring: copies of frames as they passed the wire.
 
-use std::sync::Arc;
-
 use weft_layout::{
     doorbells,
     reg::{CaptureCtrl, CaptureLog2},
     registers, CaptureHeader, Counter,
 };
 
-use super::{
-    check_presence, counter, trace_ring_size, write_checked, MappedMemory, ALL_ONES, MAX_FRAME,
-};
-use crate::dma::{observe, DmaBuffer, SharedMemory, PAGE_SIZE};
-use crate::error::DeviceError;
-use crate::mmio::Mmio;
+use weft_hostdrv::checks::{check_presence, counter, trace_ring_size, write_checked};
+use weft_hostdrv::device::MAX_FRAME;
+use weft_hostdrv::dma::{observe, DmaBuffer, PAGE_SIZE};
+use weft_hostdrv::mmio::{Mmio, ALL_ONES};
+use weft_hostdrv::DeviceError;
+
+use super::CaptureConfig;
 
 const HEADER: usize = CaptureHeader::SIZE;
 /// How often CAPTURE_CTRL is read until the card has written the frame that it began.
 const BUSY_READS: u32 = 1000;
 
-/// The ring's memory.
-struct RingMemory(DmaBuffer);
-
-impl MappedMemory for RingMemory {
-    fn iova(&self) -> u64 {
-        self.0.iova()
-    }
-
-    fn memory(&self) -> &SharedMemory {
-        self.0.memory()
-    }
-}
-
-/// What is to be captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) received: bool,
-    pub(crate) sent: bool,
-    /// Bytes of a frame.
-    pub(crate) snap: u16,
-    pub(crate) slots_log2: u8,
-}
-
 /// A frame as it lies in its slot.
-pub(crate) struct Slot {
-    pub(crate) header: CaptureHeader,
-    pub(crate) bytes: Vec<u8>,
+pub(super) struct Slot {
+    pub(super) header: CaptureHeader,
+    pub(super) bytes: Vec<u8>,
     /// Frames of its direction that were left out before it, since the one before.
-    pub(crate) lost: u32,
+    pub(super) lost: u32,
 }
 
 impl Slot {
-    pub(crate) fn sent(&self) -> bool {
+    pub(super) fn sent(&self) -> bool {
         self.header.sent()
     }
 
-    pub(crate) fn bad(&self) -> bool {
+    pub(super) fn bad(&self) -> bool {
         self.header.bad()
     }
 }
 
-pub(crate) struct CaptureRing {
-    memory: Arc<RingMemory>,
+pub(super) struct CaptureRing {
+    memory: DmaBuffer,
     /// Where slot 0 begins in `memory`.
     start: usize,
     slot_log2: u8,
@@ -75,7 +51,7 @@ pub(crate) struct CaptureRing {
 
 impl CaptureRing {
     /// Gives the card a capture ring, and turns it on. Whoever has the card's rings, this one is anybody's.
-    pub(crate) fn start(mmio: &Mmio, wanted: Wanted) -> Result<Self, DeviceError> {
+    pub(super) fn start(mmio: &Mmio, wanted: &CaptureConfig) -> Result<Self, DeviceError> {
         trace_ring_size(mmio)?;
         let on = mmio.read(registers::CAPTURE_CTRL)?;
         if on.0 == ALL_ONES {
@@ -118,7 +94,7 @@ impl CaptureRing {
         }
         Ok(Self {
             start: (iova - memory.iova()) as usize,
-            memory: Arc::new(RingMemory(memory)),
+            memory,
             slot_log2,
             count_log2: wanted.slots_log2,
             taken: 0,
@@ -128,7 +104,7 @@ impl CaptureRing {
     }
 
     /// The next frame, if the card has written it: its header's phase is that of the pass through the ring.
-    pub(crate) fn take(&mut self) -> Result<Option<Slot>, DeviceError> {
+    pub(super) fn take(&mut self) -> Result<Option<Slot>, DeviceError> {
         let memory = self.memory.memory();
         let slot = (self.taken & ((1 << self.count_log2) - 1)) as usize;
         let phase = !(self.taken >> self.count_log2) as u8 & CaptureHeader::PHASE;
@@ -161,7 +137,7 @@ impl CaptureRing {
     }
 
     /// Returns the slots of the frames taken, a quarter of the ring at a time.
-    pub(crate) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
+    pub(super) fn return_room(&mut self, mmio: &Mmio) -> Result<(), DeviceError> {
         if self.taken.wrapping_sub(self.returned) >= (1u32 << self.count_log2).div_ceil(4) {
             mmio.ring(doorbells::CAPTURE_HEAD, self.taken)?;
             self.returned = self.taken;
@@ -170,7 +146,7 @@ impl CaptureRing {
     }
 
     /// Turns capture off. The memory of the ring if the card may still write to it.
-    pub(crate) fn stop(self, mmio: &Mmio) -> Option<Arc<dyn MappedMemory>> {
+    pub(super) fn stop(self, mmio: &Mmio) -> Option<DmaBuffer> {
         match is_off(mmio) {
             Ok(true) => None,
             Ok(false) => Some(self.memory),

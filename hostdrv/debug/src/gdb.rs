@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{Debugger, Processor, ProcessorError};
+use weft_hostdrv::processor::{Processor, ProcessorError};
+
+use super::Debugger;
 
 /// Bytes of a packet.
 const PACKET: usize = 4096;

@@ -5,9 +5,10 @@
 //! placed, dropped, or with a bad FCS.
 //!
 //! ```
-//! # use weft_hostdrv::{capture::CaptureConfig, Device, DeviceError};
+//! # use weft_debug::capture::{Capture, CaptureConfig};
+//! # use weft_hostdrv::{Device, DeviceError};
 //! fn watch(device: &Device) -> Result<(), DeviceError> {
-//!     let mut capture = device.start_capture(CaptureConfig::default())?;
+//!     let mut capture = Capture::start(device, CaptureConfig::default())?;
 //!     while let Some(frame) = capture.poll()? {
 //!         println!("{} {:?} {} bytes", frame.time_cycles, frame.direction, frame.original_length);
 //!     }
@@ -15,11 +16,17 @@
 //! }
 //! ```
 
-use std::fmt;
+mod ring;
 
-use crate::card::{CaptureRing, Wanted};
-use crate::device::Device;
-use crate::error::DeviceError;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use weft_hostdrv::{Device, DeviceError};
+
+use self::ring::CaptureRing;
+
+/// Who starts a capture looks first whether one runs: one starter at a time.
+static STARTING: Mutex<()> = Mutex::new(());
 
 /// What is to be captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +87,27 @@ pub struct Capture {
 }
 
 impl Capture {
+    /// Starts to capture frames. One capture of a card at a time, whoever has the card's engine.
+    pub fn start(device: &Device, config: CaptureConfig) -> Result<Self, DeviceError> {
+        if !(1..=16).contains(&config.slots_log2) {
+            return Err(DeviceError::Setting {
+                setting: "slots_log2",
+                value: config.slots_log2.into(),
+                allowed: "1 to 16",
+            });
+        }
+        let ring = {
+            let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+            CaptureRing::start(device.mmio(), &config)?
+        };
+        tracing::info!(device = device.name(), ?config, "capture is on");
+        Ok(Self {
+            device: device.clone(),
+            config,
+            ring: Some(ring),
+        })
+    }
+
     /// The next frame, if there is one. Frames of one direction come in their order.
     pub fn poll(&mut self) -> Result<Option<CapturedFrame>, DeviceError> {
         let Some(ring) = &mut self.ring else {
@@ -119,10 +147,8 @@ impl Drop for Capture {
         let Some(ring) = self.ring.take() else {
             return;
         };
-        // The memory goes back only when the card has done with it.
-        let mut state = self.device.lock();
         if let Some(memory) = ring.stop(self.device.mmio()) {
-            state.bury(memory);
+            self.device.retire(memory);
         }
         tracing::info!(device = self.device.name(), "capture is off");
     }
@@ -134,35 +160,5 @@ impl fmt::Debug for Capture {
             .field("device", &self.device)
             .field("config", &self.config)
             .finish_non_exhaustive()
-    }
-}
-
-impl Device {
-    /// Starts to capture frames. One capture of a card at a time, whoever has the card's engine.
-    pub fn start_capture(&self, config: CaptureConfig) -> Result<Capture, DeviceError> {
-        if !(1..=16).contains(&config.slots_log2) {
-            return Err(DeviceError::Setting {
-                setting: "slots_log2",
-                value: config.slots_log2.into(),
-                allowed: "1 to 16",
-            });
-        }
-        let wanted = Wanted {
-            received: config.received,
-            sent: config.sent,
-            snap: config.snap,
-            slots_log2: config.slots_log2,
-        };
-        let ring = {
-            // One at a time.
-            let _state = self.lock();
-            CaptureRing::start(self.mmio(), wanted)?
-        };
-        tracing::info!(device = self.name(), ?wanted, "capture is on");
-        Ok(Capture {
-            device: self.clone(),
-            config,
-            ring: Some(ring),
-        })
     }
 }

@@ -7,7 +7,7 @@ use weft_layout::{
     TraceFrameIn, TraceFrameOut, TraceTable,
 };
 
-use crate::mmio::{doorbell_name, register_name};
+use super::names::{doorbell_name, register_name};
 
 /// What an entry has for "no flow".
 const NO_FLOW: u16 = u16::MAX;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use weft_layout::{reg, registers, ProcDebug};
 
-use super::{Processor, ProcessorError};
-use crate::transport::RegisterAccess;
+use weft_hostdrv::processor::{Processor, ProcessorError};
+use weft_hostdrv::transport::RegisterAccess;
 
 /// Bits of RISC-V's dcsr: EBREAK halts; halt after one instruction.
 const EBREAK: u32 = 1 << 15;
@@ -42,7 +42,7 @@ impl Debugger {
         processor.check_runs()?;
         let info = processor.info()?.filter(|info| info.debug_at != 0);
         let at = info.ok_or(ProcessorError::NoMonitor)?.debug_at;
-        let watchdog = processor.transport.read(registers::PROC_WATCHDOG)?;
+        let watchdog = processor.transport().read(registers::PROC_WATCHDOG)?;
         let debugger = Self {
             processor: processor.clone(),
             at,
@@ -50,7 +50,7 @@ impl Debugger {
             breakpoints: BTreeMap::new(),
         };
         // Halted, it gives no beat.
-        processor.transport.write(registers::PROC_WATCHDOG, 0)?;
+        processor.transport().write(registers::PROC_WATCHDOG, 0)?;
         debugger.halt()?;
         Ok(debugger)
     }
@@ -84,7 +84,11 @@ impl Debugger {
     /// Halts it, and waits until it is.
     pub fn halt(&self) -> Result<(), ProcessorError> {
         let run = reg::ProcCtrl::default().with_run(true);
-        let ctrl = |value| self.processor.transport.write(registers::PROC_CTRL, value);
+        let ctrl = |value| {
+            self.processor
+                .transport()
+                .write(registers::PROC_CTRL, value)
+        };
         ctrl(run.with_halt(true))?;
         let halted = self.processor.wait(|| Ok(self.is_halted()?.then_some(())));
         ctrl(run)?;
@@ -199,7 +203,7 @@ impl Drop for Debugger {
             let limit = self.watchdog;
             Ok(self
                 .processor
-                .transport
+                .transport()
                 .write(registers::PROC_WATCHDOG, limit)?)
         });
         if let Err(error) = gone {

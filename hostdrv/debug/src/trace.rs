@@ -5,7 +5,8 @@
 //!
 //! ```
 //! # use std::sync::Arc;
-//! # use weft_hostdrv::{trace::TraceReader, transport::Transport, DeviceError};
+//! # use weft_debug::trace::TraceReader;
+//! # use weft_hostdrv::{transport::Transport, DeviceError};
 //! fn post_mortem(card: Arc<dyn Transport>) -> Result<(), DeviceError> {
 //!     let trace = TraceReader::open(card)?.snapshot()?;
 //!     for event in &trace.events {
@@ -16,16 +17,16 @@
 //! ```
 
 mod event;
+mod names;
 
 use std::sync::Arc;
 
 use weft_layout::{reg::TraceCtrl, registers, TraceEntry};
 
-use crate::card::{check_identity, trace_ring_size};
-use crate::device::Device;
-use crate::error::DeviceError;
-use crate::mmio::Mmio;
-use crate::transport::Transport;
+use weft_hostdrv::checks::{check_identity, trace_ring_size};
+use weft_hostdrv::mmio::Mmio;
+use weft_hostdrv::transport::Transport;
+use weft_hostdrv::{Device, DeviceError};
 
 pub use event::{DropReason, JobEnd, ReportKind, TraceEvent, TraceKind, Verdict};
 
@@ -61,20 +62,22 @@ pub struct TraceReader {
 impl TraceReader {
     /// The trace of the card behind `transport`, which is not disturbed in any way.
     pub fn open(transport: Arc<dyn Transport>) -> Result<Self, DeviceError> {
-        let mmio = Mmio {
-            transport,
-            counts: Arc::default(),
-        };
-        let name = mmio.transport.name();
+        let mmio = Mmio::new(transport);
+        let name = mmio.transport().name();
         check_identity(&mmio, &name)?;
         Self::new(mmio)
+    }
+
+    /// The trace of a device in use.
+    pub fn of(device: &Device) -> Result<Self, DeviceError> {
+        Self::new(device.mmio().clone())
     }
 
     fn new(mmio: Mmio) -> Result<Self, DeviceError> {
         let size = trace_ring_size(&mmio)?;
         if !size.is_power_of_two() || size > MAX_SIZE {
             return Err(DeviceError::Gone {
-                device: mmio.transport.name(),
+                device: mmio.transport().name(),
                 register: "TRACE_SIZE",
             });
         }
@@ -194,12 +197,5 @@ impl TraceReader {
             word.copy_from_slice(&self.mmio.read(registers::TRACE.word(n))?.to_le_bytes());
         }
         Ok(TraceEntry::from_bytes(&bytes))
-    }
-}
-
-impl Device {
-    /// The card's trace ring.
-    pub fn trace(&self) -> Result<TraceReader, DeviceError> {
-        TraceReader::new(self.mmio().clone())
     }
 }
