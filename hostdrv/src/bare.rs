@@ -9,7 +9,7 @@ use weft_layout::{AttachRow, Job};
 use crate::card::{Card, Health, RingSizes};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
-use crate::transport::Transport;
+use weft_card_transport::Transport;
 
 /// The station that a card without an engine is.
 #[derive(Clone, Copy, Debug)]

@@ -46,12 +46,10 @@ use weft_engine::{
 use crate::card::{self, Card, MappedMemory};
 pub use crate::card::{Capabilities, Health, RingSizes, MAX_FRAME};
 use crate::checks;
-use crate::dma::DmaBuffer;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::processor::{Image, Processor};
 use crate::stats::{add, counter_named, CardCounters, HostStats};
-use crate::transport::Transport;
 pub use async_event::AsyncEvent;
 use bells::PostBells;
 pub(crate) use beside::{Beside, WeakDevice};
@@ -81,6 +79,8 @@ pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
 use sleepers::Sleepers;
 use taking::QpEntry;
+use weft_card_transport::dma::DmaBuffer;
+use weft_card_transport::Transport;
 
 /// Reports handled before the doorbells of what they caused are rung.
 const REPORTS_PER_BATCH: usize = 64;

@@ -50,21 +50,20 @@ mod card;
 pub mod checks;
 pub mod cm;
 pub mod device;
-pub mod dma;
 mod error;
-pub mod listening;
 pub mod mmio;
 pub mod processor;
-pub mod queue_memory;
 pub mod raw;
 pub mod socket;
 mod stats;
 pub mod tcp_services;
-pub mod transport;
 pub mod verbs;
 
 pub use device::{Device, DeviceConfig};
 pub use error::DeviceError;
 pub use stats::{CardCounters, HostStats};
+/// The way to a card, as a program needs it to open a device.
+pub use weft_card_transport as transport;
+pub use weft_card_transport::dma;
 pub use weft_engine::{Congestion, Ecn, EngineConfig, EngineStats, Rung, RungError};
 pub use weft_layout::Counter;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use weft_layout::{doorbell, Doorbell, Job, ReadWrite, Register, Writable};
 
-use crate::dma::{before_doorbell, DmaBuffer};
 use crate::stats::{add, HostCounts};
-use crate::transport::{Bar, RegisterAccess, Transport, TransportError};
+use weft_card_transport::dma::{before_doorbell, DmaBuffer};
+use weft_card_transport::{Bar, RegisterAccess, Transport, TransportError};
 
 /// All ones: what a bus answers for a device that does not.
 pub const ALL_ONES: u32 = u32::MAX;

@@ -12,6 +12,3 @@ mod route_bytes;
 mod seed;
 mod short_way;
 mod threads;
-mod toy;
-mod vfio_user;
-mod vfio_user_hostile;

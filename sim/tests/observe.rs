@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use weft_card_transport::{Bar, Transport};
 use weft_debug::capture::{Capture, CaptureConfig, CapturedFrame, Direction};
 use weft_debug::trace::{DropReason, JobEnd, Trace, TraceKind, TraceReader, Verdict};
 use weft_hostdrv::cm::ConnParam;
-use weft_hostdrv::transport::{Bar, Transport};
 use weft_hostdrv::DeviceError;
 use weft_layout::reg::Status;
 use weft_layout::{

@@ -189,6 +189,7 @@ fn no_circle_of_modules() {
     }
     for (name, src) in [
         ("weft-hostdrv", "hostdrv/src"),
+        ("weft-card-transport", "hostdrv/transport/src"),
         ("weft-debug", "hostdrv/debug/src"),
         ("weft-share", "hostdrv/share/src"),
         ("weft-tools", "hostdrv/tools/src"),

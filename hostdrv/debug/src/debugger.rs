@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use weft_layout::{reg, registers, ProcDebug};
 
+use weft_card_transport::RegisterAccess;
 use weft_hostdrv::processor::{Processor, ProcessorError};
-use weft_hostdrv::transport::RegisterAccess;
 
 /// Bits of RISC-V's dcsr: EBREAK halts; halt after one instruction.
 const EBREAK: u32 = 1 << 15;

@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use weft_layout::{reg::TraceCtrl, registers, TraceEntry};
 
+use weft_card_transport::Transport;
 use weft_hostdrv::checks::{check_identity, trace_ring_size};
 use weft_hostdrv::mmio::Mmio;
-use weft_hostdrv::transport::Transport;
 use weft_hostdrv::{Device, DeviceError};
 
 pub use event::{DropReason, JobEnd, ReportKind, TraceEvent, TraceKind, Verdict};

@@ -13,8 +13,8 @@ use thiserror::Error;
 use super::domains::{Domains, Opened};
 use super::packet::{self, words, Incoming, Request, Words};
 use super::{sized, version};
+use weft_card_transport::listening;
 use weft_hostdrv::device::Device;
-use weft_hostdrv::listening;
 use weft_hostdrv::verbs::{
     Access, ControlLease, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit, QpKind, VerbsError,
 };

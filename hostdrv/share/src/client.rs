@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::packet::{ask, hear, words, Words, CREATE_QP, EXTENSIONS, MEMORY};
 use super::{sized, version};
-use weft_hostdrv::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 use weft_hostdrv::verbs::control::QpId;
 use weft_hostdrv::verbs::{
     Access, ControlTerms, Extensions, LentControl, LentMemory, LentQp, QpCap, Terms,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::{Device, DeviceConfig, Shared, State};
 use crate::error::DeviceError;
-use crate::transport::{NoCard, TransportError};
+use weft_card_transport::{NoCard, TransportError};
 
 /// Who is told when the device's joined queue pairs have something to say: without the device's lock.
 pub(crate) trait Beside: Send + Sync {

@@ -14,8 +14,8 @@ use weft_queues::{CommandRing, EventRing};
 
 use super::{Device, Place, State};
 use crate::error::DeviceError;
-use crate::queue_memory::QueueMemory;
 use crate::stats::add;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// Commands under way at most.
 const COMMANDS: usize = 16;

@@ -11,7 +11,7 @@ use weft_queues::{Capacity, QueuePair};
 use super::taking::QpEntry;
 use super::{AsyncEvent, Place, State};
 use crate::error::DeviceError;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// The queues of a queue pair, as the device has them: memory that it takes posted work from, and what it says to who posts.
 pub(crate) trait Queues: Send + Sync {

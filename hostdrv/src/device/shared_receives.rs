@@ -10,7 +10,7 @@ use weft_queues::SharedReceive;
 
 use super::{AsyncEvent, Place, State};
 use crate::error::DeviceError;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// A shared receive queue, as the device has it: memory that it takes posted receives from.
 pub(crate) trait SharedReceives: Send + Sync {

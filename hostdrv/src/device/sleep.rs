@@ -11,7 +11,7 @@ use super::{Device, Place, RawQueues, State};
 use crate::checks;
 use crate::error::DeviceError;
 use crate::stats::add;
-use crate::transport::TransportError;
+use weft_card_transport::TransportError;
 
 /// The longest sleep beside another file: a transport that ends makes no interrupt, and tells so only
 /// when it is asked.
@@ -87,7 +87,7 @@ impl Device {
 
     /// Like [`wait`](Self::wait), and wakes up when `other` can be read as well. It may also come back
     /// early: with a transport whose interrupts cannot be polled for
-    /// ([`Transport::interrupt_fd`](crate::transport::Transport::interrupt_fd)) it does each millisecond.
+    /// ([`Transport::interrupt_fd`](weft_card_transport::Transport::interrupt_fd)) it does each millisecond.
     pub fn wait_or_readable(
         &self,
         other: BorrowedFd<'_>,

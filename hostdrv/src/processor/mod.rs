@@ -31,7 +31,7 @@ pub use self::served::CardEngine;
 pub(crate) use self::served::{ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
-use crate::transport::{RegisterAccess, Transport, TransportError};
+use weft_card_transport::{RegisterAccess, Transport, TransportError};
 
 /// The environment's word for the file of the firmware with the engine.
 pub const IMAGE_VARIABLE: &str = "WEFT_FIRMWARE_ENGINE";

@@ -11,9 +11,9 @@ use weft_queues::{
 };
 
 use super::{Processor, ProcessorError};
-use crate::dma::{publish, DmaBuffer};
-use crate::queue_memory::{QueueMemory, Rooms};
-use crate::transport::{RegisterAccess, Transport};
+use weft_card_transport::dma::{publish, DmaBuffer};
+use weft_card_transport::queue_memory::{QueueMemory, Rooms};
+use weft_card_transport::{RegisterAccess, Transport};
 
 /// The bit of PROC_BELL for commands and events.
 const RINGS: u32 = 1 << proc_bell::RINGS;

@@ -80,7 +80,7 @@ impl Device {
             max_qp_rd_atom: reads,
             max_qp_init_rd_atom: reads,
             mtu: self.config().mtu,
-            page_size: crate::dma::page_size(),
+            page_size: weft_card_transport::dma::page_size(),
         }
     }
 }

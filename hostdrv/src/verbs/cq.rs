@@ -22,7 +22,7 @@ use super::srq::SrqRings;
 use super::wc::{usual, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
 use crate::device::Device;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// Which completions make an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

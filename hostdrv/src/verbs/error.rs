@@ -5,8 +5,8 @@ use weft_engine::commands::Refusal;
 use weft_engine::{Access, QpState, Rung, RungError};
 
 use super::wc::WcStatus;
-use crate::dma::OutOfBounds;
 use crate::error::DeviceError;
+use weft_card_transport::dma::OutOfBounds;
 
 /// Why a verb was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -17,7 +17,7 @@ use weft_queues::{Capacity, CompletionQueue, QueuePair, Sge, Wqe};
 
 use super::qp::Qp;
 use super::VerbsError;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// What a borrower has to know of lent queues beside their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use super::pd::Pd;
 use super::srq::{Srq, SrqInit};
 use super::xrcd::Xrcd;
 use super::VerbsError;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// What a borrower has to know of a lent shared receive queue beside its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,10 +14,10 @@ use super::wr::Sge;
 use super::VerbsError;
 use crate::card::MappedMemory;
 use crate::device::{Device, Leaving};
-use crate::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
 use crate::error::DeviceError;
-use crate::queue_memory::sealed_file;
-use crate::transport::{Transport, TransportError};
+use weft_card_transport::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
+use weft_card_transport::queue_memory::sealed_file;
+use weft_card_transport::{Transport, TransportError};
 
 /// A memory region. Clones are the same region; it is deregistered when the last one is gone and the work that was posted
 /// before is done.
@@ -398,7 +398,7 @@ impl Mr {
 
     /// First byte, as the host sees it. It is valid while the region is registered, and what is read and written by way of it is
     /// shared with the card, with the peer and with other threads: no reference may be made of it, other than to
-    /// atomics of 8 bytes at multiples of 8 (as [`SharedMemory`](crate::dma::SharedMemory) accesses it), unless the program knows that
+    /// atomics of 8 bytes at multiples of 8 (as [`SharedMemory`](weft_card_transport::dma::SharedMemory) accesses it), unless the program knows that
     /// neither work under way nor the peer uses these bytes meanwhile.
     pub fn as_ptr(&self) -> *mut u8 {
         self.inner

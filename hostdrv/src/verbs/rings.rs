@@ -14,7 +14,7 @@ use super::srq::SrqRings;
 use super::wr;
 use super::VerbsError;
 use crate::device::Queues;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// A queue pair's memory, and the work in it.
 pub(crate) struct Rings {

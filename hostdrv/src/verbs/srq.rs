@@ -18,7 +18,7 @@ use super::wr::{Payload, RecvWr};
 use super::xrcd::Xrcd;
 use super::{Access, VerbsError, MAX_SGE};
 use crate::device::{Device, SharedReceives};
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// What a shared receive queue is to be like (`ibv_srq_attr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! The tools of bring-up and of everyday use, as a library: each runs on a [`Device`] or on a bare
-//! [`Transport`](weft_hostdrv::transport::Transport), and gives a typed report. The `weft` command is a thin layer above.
+//! [`Transport`](weft_card_transport::Transport), and gives a typed report. The `weft` command is a thin layer above.
 //!
 //! Those that talk to a peer are state machines ([`Machine`]): `poll` does what can be done now and never blocks, so that
 //! several of them run in one thread; [`run`] is the loop for a program that has nothing else to do.

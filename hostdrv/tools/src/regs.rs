@@ -4,7 +4,7 @@ use serde::Serialize;
 use weft_layout::reg::{self, Bits};
 use weft_layout::{registers, Counter};
 
-use weft_hostdrv::transport::{Bar, RegisterAccess, Transport, TransportError};
+use weft_card_transport::{Bar, RegisterAccess, Transport, TransportError};
 
 /// Registers with more words than this are memory.
 const LONGEST: u32 = 16;

@@ -6,9 +6,9 @@ use weft_layout::{
     registers, CaptureHeader, Counter,
 };
 
+use weft_card_transport::dma::{observe, DmaBuffer, PAGE_SIZE};
 use weft_hostdrv::checks::{check_presence, counter, trace_ring_size, write_checked};
 use weft_hostdrv::device::MAX_FRAME;
-use weft_hostdrv::dma::{observe, DmaBuffer, PAGE_SIZE};
 use weft_hostdrv::mmio::{Mmio, ALL_ONES};
 use weft_hostdrv::DeviceError;
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 use weft_layout::{reg, registers, Counter, INTERFACE_VERSION};
 
 use super::{pci, Finding, PciReport, Severity};
+use weft_card_transport::{RegisterAccess, Transport, TransportError};
 use weft_hostdrv::device::Capabilities;
-use weft_hostdrv::transport::{RegisterAccess, Transport, TransportError};
 
 const ALL_ONES: u32 = u32::MAX;
 /// STATUS: at rest, DMA read error, DMA write error.

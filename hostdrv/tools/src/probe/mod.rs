@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use card::{examine, CardReport};
 pub use pci::PciReport;
 
-use weft_hostdrv::transport::{self, Transport};
+use weft_card_transport::Transport;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -68,7 +68,7 @@ impl Probed {
 
     /// Reaches a device and asks it.
     pub fn ask(device: &str) -> Self {
-        let opened = transport::open(device);
+        let opened = weft_card_transport::open(device);
         Self::of(device, opened.as_deref().map_err(ToString::to_string))
     }
 
@@ -89,7 +89,7 @@ impl Probed {
 
 /// All cards on the PCI bus.
 pub fn on_the_bus() -> Vec<Probed> {
-    let asked = transport::list().into_iter().map(|found| {
+    let asked = weft_card_transport::list().into_iter().map(|found| {
         let driver = found.function.driver.as_deref().unwrap_or("no driver");
         let group = found
             .function

@@ -4,7 +4,7 @@ use serde::Serialize;
 use weft_layout::pci;
 
 use super::{Finding, Severity};
-use weft_hostdrv::transport::{Transport, TransportError};
+use weft_card_transport::{Transport, TransportError};
 
 const ALL_ONES: u32 = u32::MAX;
 /// Command and status.

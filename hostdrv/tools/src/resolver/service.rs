@@ -18,11 +18,11 @@ use super::kept::Kept;
 use super::peers::{self, Unanswered};
 use super::sources::Sources;
 use super::{ResolverConfig, ResolverError, ResolverReport};
+use weft_card_transport::listening;
 use weft_hostdrv::bounded;
 use weft_hostdrv::cm::{
     answer_bytes, read_message, write_message, AddrInfo, Question, Table, Told, RESOLVER_SOCKET,
 };
-use weft_hostdrv::listening;
 
 /// Who asks has so long to do it, and to take the answer.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -9,10 +9,10 @@ use weft_layout::{
 };
 
 use super::{nonzero, Context, Counted, Failure};
+use weft_card_transport::dma::DmaBuffer;
+use weft_card_transport::{RegisterAccess, Transport};
 use weft_hostdrv::bare::{BareCard, Station};
 use weft_hostdrv::device::RingSizes;
-use weft_hostdrv::dma::DmaBuffer;
-use weft_hostdrv::transport::{RegisterAccess, Transport};
 
 /// The station under test.
 pub(super) const MAC: [u8; 6] = [0x02, 0x57, 0, 0, 0, 1];

@@ -5,7 +5,7 @@ use weft_layout::{registers, Counter, JobKind};
 use super::bench::{plain_frame, Bench};
 use super::stream::{Shape, Stream};
 use super::{Context, Failure};
-use weft_hostdrv::dma::PAGE_SIZE;
+use weft_card_transport::dma::PAGE_SIZE;
 
 const BATCH: usize = 8;
 /// Where the headers begin in a frame.

@@ -5,7 +5,7 @@ use weft_layout::{FpduVerdict, Job, JobKind};
 use super::bench::{Arrived, Bench};
 use super::stream::{tagged, Shape, Stream, BASE, STAG, WRITE};
 use super::{Context, Failure};
-use weft_hostdrv::dma::PAGE_SIZE;
+use weft_card_transport::dma::PAGE_SIZE;
 
 /// The Terminate of a wrong CRC: MPA, 0x02.
 const CRC_ERROR: u16 = 0x2002;

@@ -4,8 +4,8 @@ use weft_layout::{reg::Status, registers, Counter, Job, JobKind, JobStatus};
 
 use super::bench::{plain_frame, Arrived, Bench};
 use super::{Context, Failure};
-use weft_hostdrv::dma::{DmaBuffer, PAGE_SIZE};
-use weft_hostdrv::transport::RegisterAccess;
+use weft_card_transport::dma::{DmaBuffer, PAGE_SIZE};
+use weft_card_transport::RegisterAccess;
 
 /// The bits of STATUS that stay set.
 fn errors_of(status: Status) -> u32 {

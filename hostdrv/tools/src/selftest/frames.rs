@@ -4,8 +4,8 @@ use weft_layout::{registers, Job, JobStatus};
 
 use super::bench::{plain_frame, Arrived, Bench, MAX_FRAME};
 use super::{Context, Failure};
+use weft_card_transport::dma::{DmaBuffer, PAGE_SIZE};
 use weft_hostdrv::device::RingSizes;
-use weft_hostdrv::dma::{DmaBuffer, PAGE_SIZE};
 
 /// Frames under way at a time.
 const BATCH: usize = 8;

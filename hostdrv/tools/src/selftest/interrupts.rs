@@ -5,7 +5,7 @@ use weft_layout::{registers, Job};
 use super::bench::{plain_frame, Bench};
 use super::{Context, Failure};
 use crate::Latency;
-use weft_hostdrv::dma::PAGE_SIZE;
+use weft_card_transport::dma::PAGE_SIZE;
 
 /// Without an interrupt for so long, it is lost.
 const LIMIT_NS: u64 = 3_000_000_000;

@@ -23,8 +23,8 @@ use weft_layout::INTERFACE_VERSION;
 
 use super::probe::examine;
 use super::regs;
+use weft_card_transport::{Transport, TransportError};
 use weft_hostdrv::device::Capabilities;
-use weft_hostdrv::transport::{Transport, TransportError};
 use weft_hostdrv::DeviceError;
 
 pub use report::{Failure, Outcome, Report, TestResult};
@@ -336,8 +336,8 @@ impl From<DeviceError> for Failure {
     }
 }
 
-impl From<weft_hostdrv::dma::OutOfBounds> for Failure {
-    fn from(error: weft_hostdrv::dma::OutOfBounds) -> Self {
+impl From<weft_card_transport::dma::OutOfBounds> for Failure {
+    fn from(error: weft_card_transport::dma::OutOfBounds) -> Self {
         Failure::because(error.to_string())
     }
 }

@@ -5,8 +5,8 @@ use weft_layout::{doorbells, Job, JobKind, ReceiveElement};
 use super::bench::Bench;
 use super::stream::{Shape, Stream, BASE, RQ_LOG2, SEND, STAG, WRITE};
 use super::{Context, Failure};
-use weft_hostdrv::dma::{publish, DmaBuffer, PAGE_SIZE};
-use weft_hostdrv::transport::RegisterAccess;
+use weft_card_transport::dma::{publish, DmaBuffer, PAGE_SIZE};
+use weft_card_transport::RegisterAccess;
 
 /// Messages under way at a time.
 const BATCH: usize = 4;

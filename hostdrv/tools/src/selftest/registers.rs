@@ -7,7 +7,7 @@ use weft_layout::{
 };
 
 use super::{Context, Failure};
-use weft_hostdrv::transport::Bar;
+use weft_card_transport::Bar;
 
 fn read(c: &Context, offset: u32) -> Result<u32, Failure> {
     Ok(c.transport.read32(Bar::Registers, offset)?)

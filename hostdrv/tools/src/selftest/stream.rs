@@ -4,7 +4,7 @@ use weft_layout::{table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, JobKi
 
 use super::bench::{Bench, MAC, SECRET};
 use super::{Context, Failure};
-use weft_hostdrv::dma::DmaBuffer;
+use weft_card_transport::dma::DmaBuffer;
 
 const LOCAL_IP: [u8; 4] = [192, 0, 2, 1];
 const REMOTE_IP: [u8; 4] = [192, 0, 2, 2];

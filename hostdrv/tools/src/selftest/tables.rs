@@ -6,7 +6,7 @@ use weft_layout::{
 };
 
 use super::{Context, Failure};
-use weft_hostdrv::transport::RegisterAccess;
+use weft_card_transport::RegisterAccess;
 
 /// Runs a table access; answers whether it was refused.
 fn access(c: &Context, operation: TableOperation, number: u8, index: u32) -> Result<bool, Failure> {
