@@ -23,6 +23,7 @@ pub struct Station {
 }
 
 /// A card that was reset and has rings in host memory. It is reset when this is dropped.
+#[must_use = "the card is reset when this is dropped"]
 pub struct BareCard(Card);
 
 impl BareCard {

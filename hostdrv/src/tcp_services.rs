@@ -15,6 +15,7 @@ use crate::verbs::{Mr, Pd, VerbsError};
 const RING: usize = 256 << 10;
 
 /// The services of a device; one set of them at a time. Dropping it resets its streams.
+#[must_use = "the services end when this is dropped"]
 pub struct TcpServices {
     device: Device,
     ports: Vec<(u16, Service)>,

@@ -3,7 +3,7 @@
 mod bring_up;
 mod cm_styles;
 mod fake;
-mod loop_host;
+mod loopback_host;
 mod misuse;
 mod raw;
 mod reports;

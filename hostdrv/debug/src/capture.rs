@@ -80,6 +80,7 @@ pub struct CapturedFrame {
 }
 
 /// A capture in progress. It ends when dropped.
+#[must_use = "the capture ends when this is dropped"]
 pub struct Capture {
     device: Device,
     config: CaptureConfig,

@@ -23,6 +23,7 @@ const REGISTERS: usize = 31;
 pub type Registers = [u32; REGISTERS + 2];
 
 /// A processor whose firmware is halted and let go. When this is dropped breakpoints are taken out, it goes on, and has its watchdog again.
+#[must_use = "the processor goes on when this is dropped"]
 pub struct Debugger {
     processor: Processor,
     /// Where the [`ProcDebug`] is.

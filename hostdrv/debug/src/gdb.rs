@@ -33,6 +33,7 @@ const NAMES: [&str; 32] = [
 
 /// Why a session ended.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum GdbError {
     /// The connection with the debugger.
     #[error("the debugger's connection: {0}")]

@@ -85,6 +85,7 @@ struct Client {
 }
 
 /// Lends a device's parts to whoever connects to its socket. The socket goes with it.
+#[must_use = "the socket goes when this is dropped"]
 pub struct Broker {
     device: Device,
     listener: UnixListener,
@@ -275,7 +276,7 @@ fn hello<'c>(
     control: &'c mut Option<ControlLease>,
     version: u64,
 ) -> Result<Lent<'c>, String> {
-    let lease = device.create_lendable_control().map_err(text)?;
+    let lease = device.create_shareable_control().map_err(text)?;
     let (files, terms) = control.insert(lease).files().map_err(text)?;
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
@@ -298,7 +299,7 @@ fn create_qp<'q>(
     asked: &[u64],
 ) -> Result<Lent<'q>, String> {
     let size = |at: usize| asked.get(at).map_or(0, |size| *size as usize);
-    let cq = device.create_lendable_cq(size(5)).map_err(text)?;
+    let cq = device.create_shareable_cq(size(5)).map_err(text)?;
     let cap = QpCap {
         max_send_wr: size(0) as u32,
         max_recv_wr: size(1) as u32,
@@ -308,7 +309,7 @@ fn create_qp<'q>(
     };
     let init = QpInit {
         cap,
-        lendable: true,
+        shareable: true,
         kind: match size(6) {
             0 => QpKind::Rc,
             _ => QpKind::XrcInitiator,
@@ -316,7 +317,7 @@ fn create_qp<'q>(
         ..QpInit::new(&cq)
     };
     let qp = pd.create_qp(&init).map_err(text)?;
-    qp.lend().map_err(text)?;
+    qp.share().map_err(text)?;
     let number = control.give_qp(&qp).map_err(text)?;
     qps.push(qp);
     let lease = qps.last().ok_or("no queue pair")?.lease().map_err(text)?;

@@ -12,13 +12,13 @@ use super::{sized, version};
 use weft_card_transport::queue_memory::QueueMemory;
 use weft_hostdrv::verbs::control::QpId;
 use weft_hostdrv::verbs::{
-    Access, ControlTerms, Extensions, LentControl, LentMemory, LentQp, QpCap, Terms,
+    Access, ControlTerms, Extensions, QpCap, SharedControl, SharedQueues, SharedRange, Terms,
 };
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {
     socket: UnixStream,
-    control: LentControl,
+    control: SharedControl,
     ip: Ipv4Addr,
     version: u64,
 }
@@ -26,7 +26,7 @@ pub struct Client {
 /// A queue pair: its queues, and what commands call it.
 pub struct SharedQp {
     /// Its queues, to post to and poll.
-    pub queues: LentQp,
+    pub queues: SharedQueues,
     /// Its name in commands.
     pub id: QpId,
 }
@@ -35,7 +35,7 @@ pub struct SharedQp {
 pub struct SharedRegion {
     memory: QueueMemory,
     /// Its name in commands.
-    pub lent: LentMemory,
+    pub lent: SharedRange,
 }
 
 pub(super) fn two(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; 2]> {
@@ -60,7 +60,7 @@ impl Client {
             events: half(events),
         };
         Ok(Self {
-            control: LentControl::open(two(files)?, terms)?,
+            control: SharedControl::open(two(files)?, terms)?,
             ip: half(ip).into(),
             version,
             socket,
@@ -96,7 +96,7 @@ impl Client {
     }
 
     /// Its control rings.
-    pub fn control(&mut self) -> &mut LentControl {
+    pub fn control(&mut self) -> &mut SharedControl {
         &mut self.control
     }
 
@@ -129,7 +129,7 @@ impl Client {
         };
         let [queues, completions] = two(files)?;
         Ok(SharedQp {
-            queues: LentQp::open(queues, completions, terms)?,
+            queues: SharedQueues::open(queues, completions, terms)?,
             id: QpId::from_number(half(number)),
         })
     }
@@ -153,7 +153,7 @@ impl Client {
         let file = files.into_iter().next().ok_or_else(wrong)?;
         Ok(SharedRegion {
             memory: QueueMemory::map(file)?,
-            lent: LentMemory {
+            lent: SharedRange {
                 pd: half(pd),
                 iova,
                 length,

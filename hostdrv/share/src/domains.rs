@@ -136,7 +136,9 @@ impl Opened {
             srq_limit: 0,
         };
         let xrcd = self.xrcd(size(asked, 0))?;
-        let lease = pd.lend_xrc_srq(xrcd, &init, size(asked, 3)).map_err(text)?;
+        let lease = pd
+            .share_xrc_srq(xrcd, &init, size(asked, 3))
+            .map_err(text)?;
         self.srqs.push(lease);
         let lease = self.srqs.last().ok_or("no queue")?;
         let (files, terms) = lease.files().map_err(text)?;

@@ -8,7 +8,7 @@ use super::packet::{
     ask_with, hear, words, Request, Words, CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ,
 };
 use weft_hostdrv::verbs::control::QpId;
-use weft_hostdrv::verbs::{Access, LentSrq, QpCap, SrqTerms, XrcdOpen};
+use weft_hostdrv::verbs::{Access, QpCap, SharedSrq, SrqTerms, XrcdOpen};
 
 /// An XRC domain that a client has opened.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Client {
         max_wr: u32,
         max_sge: usize,
         cqe: usize,
-    ) -> io::Result<LentSrq> {
+    ) -> io::Result<SharedSrq> {
         let sizes = [
             XRC_SRQ,
             xrcd.place,
@@ -66,7 +66,7 @@ impl Client {
             max_wr: half(max_wr),
             cqe: half(cqe),
         };
-        LentSrq::open(two(files)?, terms)
+        SharedSrq::open(two(files)?, terms)
     }
 
     /// An XRC initiator. It sends by WQEs of `XRC_SEND`, with the number of the peer's shared receive queue as their STag.

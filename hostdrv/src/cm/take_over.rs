@@ -101,7 +101,7 @@ impl CmId {
             locked.forget_stream(device.now(), conn);
             return Err(refusal.into());
         }
-        locked.owners.add_connection(conn, self.owner());
+        locked.event_routing.add_connection(conn, self.owner());
         data.conn = Some(conn);
         data.remote = Some(super::dispatch::address(remote));
         data.local_port = adopt.port;

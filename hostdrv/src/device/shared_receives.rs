@@ -38,11 +38,11 @@ impl State {
         &mut self,
         srq: SrqId,
         elements: u32,
-        lendable: bool,
+        shareable: bool,
     ) -> Result<Option<QueueMemory>, DeviceError> {
         Ok(match &mut self.place {
             Place::Here(_) => SharedReceive::new(elements)
-                .and_then(|layout| QueueMemory::new(layout.bytes(), lendable)),
+                .and_then(|layout| QueueMemory::new(layout.bytes(), shareable)),
             Place::OnCard(on_card) => Some(on_card.serve_shared(srq, elements)?),
         })
     }

@@ -28,7 +28,7 @@ impl State {
         }
         self.armed = match &self.place {
             Place::Here(here) => {
-                let reports = self.patience.reports(&here.engine);
+                let reports = self.interrupt_moderation.reports(&here.engine);
                 here.card.arm(reports)?;
                 reports
             }
@@ -131,7 +131,7 @@ impl Device {
         };
         let begun = {
             let mut state = self.lock();
-            if state.bells.is_rung() {
+            if state.doorbells.is_rung() {
                 // Who posts tells sleepers when it rings, and this was rung before there was one.
                 return Ok(());
             }

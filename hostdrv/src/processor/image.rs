@@ -17,6 +17,7 @@ const LARGEST: usize = 1 << 20;
 
 /// Why a file is no firmware.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ImageError {
     /// It is no program for this processor.
     #[error("no program for the control processor: {0}")]

@@ -47,6 +47,7 @@ const LARGEST: u32 = 1 << 20;
 
 /// What the control processor could not do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ProcessorError {
     /// The card was made without one.
     #[error("this card has no control processor")]
@@ -128,6 +129,7 @@ fn started(value: u32) -> String {
 
 /// How the firmware ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum End {
     /// It was stopped, or never started.
     Stopped,

@@ -24,7 +24,7 @@ pub struct QpAttr {
     pub cap: QpCap,
     /// Every send work request is signaled.
     pub sq_sig_all: bool,
-    /// Another process has its queues ([`Qp::lend`]).
+    /// Another process has its queues ([`Qp::share`]).
     pub lent: bool,
     /// Its connection: addresses, IRD and ORD as agreed, segment size, and how TCP fares. `None`: it has none, or none any more.
     pub connection: Option<ConnInfo>,

@@ -13,7 +13,7 @@ use super::pd::Pd;
 use super::wr::Sge;
 use super::VerbsError;
 use crate::card::MappedMemory;
-use crate::device::{Device, Leaving};
+use crate::device::{DeferredDeregistration, Device};
 use crate::error::DeviceError;
 use weft_card_transport::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
 use weft_card_transport::queue_memory::sealed_file;
@@ -524,7 +524,7 @@ impl Drop for MrInner {
     fn drop(&mut self) {
         let device = self.device();
         let mut state = device.lock();
-        state.leave(Leaving {
+        state.leave(DeferredDeregistration {
             stag: self.stag,
             memory: Some(self.memory.clone()),
             keeps: Box::new(self.pd.clone()),

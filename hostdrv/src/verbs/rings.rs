@@ -413,7 +413,7 @@ impl Rings {
     }
 
     /// Another process has them from now on; false: one has them already.
-    pub(super) fn lend(&self) -> bool {
+    pub(super) fn share(&self) -> bool {
         let lent = self.mark(LENT);
         self.bar();
         lent

@@ -25,6 +25,7 @@ const CRC_ERROR: u32 = 1 << 24;
 
 /// What went wrong with a capture.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CaptureError {
     /// The card.
     #[error(transparent)]
@@ -57,8 +58,8 @@ pub struct Captured {
     pub sent: u64,
     /// Of these, with a bad FCS.
     pub bad_fcs: u64,
-    /// Of these, cut short.
-    pub cut: u64,
+    /// Of these, truncated.
+    pub truncated: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
     /// Frames that the card left out because it could not keep up.
@@ -141,7 +142,7 @@ impl<W: Write> CaptureFile<W> {
             Direction::Sent => captured.sent += 1,
         }
         captured.bad_fcs += u64::from(frame.bad_fcs);
-        captured.cut += u64::from(frame.bytes.len() < usize::from(frame.original_length));
+        captured.truncated += u64::from(frame.bytes.len() < usize::from(frame.original_length));
         captured.bytes += u64::from(frame.original_length);
         captured.lost += u64::from(frame.lost_before);
         Ok(())
@@ -193,7 +194,7 @@ mod tests {
             (
                 captured.frames,
                 captured.bad_fcs,
-                captured.cut,
+                captured.truncated,
                 captured.lost
             ),
             (2, 1, 2, 3)

@@ -25,6 +25,7 @@ const FRAMES_PER_CALL: usize = 64;
 
 /// What went wrong with an interface.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum InterfaceError {
     /// On the card's side.
     #[error(transparent)]
@@ -76,6 +77,7 @@ impl InterfaceStats {
 }
 
 /// A card's interface in the kernel. It is there as long as this is.
+#[must_use = "the interface goes when this is dropped"]
 pub struct Interface {
     port: RawPort,
     tap: Arc<Tap>,

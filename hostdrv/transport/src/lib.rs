@@ -69,6 +69,7 @@ impl fmt::Display for Bar {
 
 /// What a transport could not do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TransportError {
     /// A register or doorbell access did not happen.
     #[error("{access} of {bar}+{offset:#06x} failed: {reason}; is the device still there?")]

@@ -1,5 +1,5 @@
 //! A device without a card: registers that answer, memory of this process, a network that goes nowhere. For connections inside the host
-//! (`LoopHost` of `weft-hostdrv`), which need verbs and a connection manager, and nothing behind them.
+//! (`LoopbackHost` of `weft-hostdrv`), which need verbs and a connection manager, and nothing behind them.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;

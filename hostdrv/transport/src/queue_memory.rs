@@ -60,8 +60,8 @@ pub fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
 impl QueueMemory {
     /// Zeroed memory; `None`: there is none.
     #[inline]
-    pub fn new(bytes: usize, lendable: bool) -> Option<Self> {
-        if lendable {
+    pub fn new(bytes: usize, shareable: bool) -> Option<Self> {
+        if shareable {
             let file = sealed_file("weft-queue", bytes as u64);
             return file.and_then(|file| Self::map(file.into())).ok();
         }

@@ -191,7 +191,7 @@ impl World {
             if at < end {
                 match (held, report.slot) {
                     (Some(piece), _) => {
-                        self.lend(piece.slot as u8);
+                        self.share(piece.slot as u8);
                         self.host.got.add(piece.seq, piece.end());
                         self.host.handover.held.put(piece);
                     }

@@ -92,14 +92,14 @@ pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
 fn print(captured: &Captured, path: &Path, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{}: {} frames ({} received, {} sent), {} bytes, {} with a bad FCS, {} cut short, {} lost",
+        "{}: {} frames ({} received, {} sent), {} bytes, {} with a bad FCS, {} truncated, {} lost",
         path.display(),
         captured.frames,
         captured.received,
         captured.sent,
         captured.bytes,
         captured.bad_fcs,
-        captured.cut,
+        captured.truncated,
         captured.lost
     )
 }

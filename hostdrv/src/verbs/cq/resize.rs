@@ -17,7 +17,7 @@ impl Cq {
     pub fn resize(&self, cqe: usize) -> Result<(), VerbsError> {
         let layout = layout_of(cqe)?;
         let inner = &*self.inner;
-        if inner.lendable.is_some() {
+        if inner.shareable.is_some() {
             return Err(VerbsError::CqLendable);
         }
         let bytes = layout.bytes();

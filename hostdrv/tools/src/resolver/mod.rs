@@ -1,7 +1,7 @@
 //! The resolver service: answers, over a Unix socket, so that whoever connects asks nobody on the wire. It knows what a cluster's table says,
 //! what the system's names say, what the devices of this host tell, and what the resolvers of other hosts answer.
 
-mod kept;
+mod cache;
 mod peers;
 mod service;
 mod sources;
@@ -113,9 +113,9 @@ pub struct ResolverReport {
     pub turned_away: u64,
     /// Times that the table was read anew.
     pub reloads: u64,
-    /// Things that devices of this host told.
-    pub told: u64,
-    /// And things told by a user who is neither root nor the resolver's: not believed.
+    /// Announcements by devices of this host.
+    pub announced: u64,
+    /// Announcements by a user who is neither root nor the resolver's: not believed.
     pub not_believed: u64,
     /// Answers that came from a peer.
     pub by_peers: u64,

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::socket_peercred;
 
-use super::kept::Kept;
+use super::cache::Cache;
 use super::peers::{self, Unanswered};
 use super::sources::Sources;
 use super::{ResolverConfig, ResolverError, ResolverReport};
@@ -43,7 +43,7 @@ struct Counts {
     nonsense: AtomicU64,
     turned_away: AtomicU64,
     reloads: AtomicU64,
-    told: AtomicU64,
+    announced: AtomicU64,
     not_believed: AtomicU64,
     by_peers: AtomicU64,
     for_peers: AtomicU64,
@@ -68,7 +68,7 @@ pub struct Resolver {
     path: Option<PathBuf>,
     loaded: Mutex<Loaded>,
     sources: Sources,
-    heard: Kept<Question, Vec<AddrInfo>>,
+    heard: Cache<Question, Vec<AddrInfo>>,
     counts: Counts,
 }
 
@@ -135,7 +135,7 @@ impl Resolver {
             path: config.table,
             loaded: Mutex::new(loaded.unwrap_or_else(nothing)),
             sources: Sources::new(config.lookup),
-            heard: Kept::new(),
+            heard: Cache::new(),
             counts: Counts::default(),
         })
     }
@@ -214,7 +214,7 @@ impl Resolver {
             nonsense: of(&self.counts.nonsense),
             turned_away: of(&self.counts.turned_away),
             reloads: of(&self.counts.reloads),
-            told: of(&self.counts.told),
+            announced: of(&self.counts.announced),
             not_believed: of(&self.counts.not_believed),
             by_peers: of(&self.counts.by_peers),
             for_peers: of(&self.counts.for_peers),
@@ -235,7 +235,7 @@ impl Resolver {
         if Told::is_one(&message) {
             let what = Told::from_bytes(&message)?;
             count(match believed {
-                true => &self.counts.told,
+                true => &self.counts.announced,
                 false => &self.counts.not_believed,
             });
             if believed {

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use super::kept::Kept;
+use super::cache::Cache;
 use weft_hostdrv::cm::{addresses_of, Elsewhere, Gid, Station, Told};
 
 /// A name is looked up again after so long.
@@ -18,8 +18,8 @@ pub type Lookup = dyn Fn(&str) -> Vec<Ipv4Addr> + Send + Sync;
 
 /// What was told and looked up.
 pub(super) struct Sources {
-    stations: Kept<Ipv4Addr, Station>,
-    names: Kept<String, Vec<Ipv4Addr>>,
+    stations: Cache<Ipv4Addr, Station>,
+    names: Cache<String, Vec<Ipv4Addr>>,
     lookup: Box<Lookup>,
 }
 
@@ -41,8 +41,8 @@ pub(super) fn by_system(name: &str) -> Vec<Ipv4Addr> {
 impl Sources {
     pub(super) fn new(lookup: Box<Lookup>) -> Self {
         Self {
-            stations: Kept::new(),
-            names: Kept::new(),
+            stations: Cache::new(),
+            names: Cache::new(),
             lookup,
         }
     }

@@ -194,7 +194,7 @@ impl Client {
     }
 
     fn advertise(&self, memory: &Lent) -> Result<(), PeerError> {
-        let info = memory.lend(&self.qp)?;
+        let info = memory.share(&self.qp)?;
         Ok(self
             .qp
             .post_send(SendWr::send(work::SEND).inline(&info.to_bytes()).signaled())?)

@@ -59,7 +59,7 @@ impl Lent {
     }
 
     /// What the server has to be told, by a Send behind this.
-    pub(super) fn lend(&self, qp: &Qp) -> Result<Info, VerbsError> {
+    pub(super) fn share(&self, qp: &Qp) -> Result<Info, VerbsError> {
         let all = self.memory.sge(0, self.memory.len() as u32);
         let bind = BindWr::new(work::BIND, all, self.access);
         let RemoteRegion { addr, rkey, length } = match &self.key {

@@ -84,7 +84,7 @@ impl Session {
                 ..QpCap::default()
             },
             sq_sig_all: true,
-            lendable: false,
+            shareable: false,
             ..QpInit::new(&cq)
         };
         let init = match shared {

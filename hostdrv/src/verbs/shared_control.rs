@@ -2,8 +2,8 @@
 //! to it; the process that has the card does it.
 //!
 //! ```text
-//!   owner    Device::create_lendable_control ──► two files, ControlTerms ──► (its own way: a socket, /proc, inheritance)
-//!            ControlLease::give_qp, give_memory                              LentControl::open: post, answer, take_event
+//!   owner    Device::create_shareable_control ──► two files, ControlTerms ──► (its own way: a socket, /proc, inheritance)
+//!            ControlLease::give_qp, give_memory                              SharedControl::open: post, answer, take_event
 //! ```
 //!
 //! What the borrower names that is not its own is refused as what is not there, and counted.
@@ -34,7 +34,7 @@ pub struct ControlTerms {
 
 /// Memory that a borrower may register parts of, as commands name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LentMemory {
+pub struct SharedRange {
     /// The number of the domain.
     pub pd: u32,
     /// Where the card sees the first byte.
@@ -43,7 +43,7 @@ pub struct LentMemory {
     pub length: u64,
 }
 
-impl LentMemory {
+impl SharedRange {
     /// Its domain.
     pub fn domain(&self) -> PdId {
         PdId::from_number(self.pd)
@@ -52,10 +52,11 @@ impl LentMemory {
 
 /// Control rings that another process has. When this is dropped all ends that the process has made: its connections are aborted, its ports
 /// closed, its regions deregistered; queue pairs that were given to it are in the error state.
+#[must_use = "what was shared ends when this is dropped"]
 pub struct ControlLease {
     device: Device,
     rings: Arc<ControlRings>,
-    lessee: u64,
+    control_client: u64,
 }
 
 impl Device {
@@ -63,13 +64,13 @@ impl Device {
     ///
     /// [`progress`](Device::progress) of this process does what is commanded: each call looks. It is not woken by a command, nor
     /// the other process by an answer or an event.
-    #[tracing::instrument(name = "lend_control", level = "debug", skip_all, fields(device = self.name()))]
-    pub fn create_lendable_control(&self) -> Result<ControlLease, VerbsError> {
-        let (rings, lessee) = self.lend_control()?;
+    #[tracing::instrument(name = "share_control", level = "debug", skip_all, fields(device = self.name()))]
+    pub fn create_shareable_control(&self) -> Result<ControlLease, VerbsError> {
+        let (rings, control_client) = self.share_control()?;
         Ok(ControlLease {
             device: self.clone(),
             rings,
-            lessee,
+            control_client,
         })
     }
 }
@@ -77,23 +78,23 @@ impl Device {
 impl ControlLease {
     /// The files of both memories, commands and events, and what is in them.
     pub fn files(&self) -> Result<([BorrowedFd<'_>; 2], ControlTerms), VerbsError> {
-        let files = self.rings.files().ok_or(VerbsError::NotLendable)?;
+        let files = self.rings.files().ok_or(VerbsError::NotShareable)?;
         let [commands, events] = self.rings.sizes();
         Ok((files, ControlTerms { commands, events }))
     }
 
     /// The borrower may connect this queue pair, accept with it, ask for its state and change it; its number in commands. It was lent before
-    /// ([`Qp::lend`]), and lives as long as the lease.
+    /// ([`Qp::share`]), and lives as long as the lease.
     pub fn give_qp(&self, qp: &Qp) -> Result<u32, VerbsError> {
         if !qp.device().is(&self.device) {
             return Err(VerbsError::WrongDevice { what: "lease" });
         }
         if !qp.is_lent() {
-            return Err(VerbsError::NotLendable);
+            return Err(VerbsError::NotShareable);
         }
         let keeps = Box::new(qp.clone());
         let mut state = self.device.lock();
-        state.give_qp(self.lessee, qp.pd().id(), qp.id(), keeps);
+        state.give_qp(self.control_client, qp.pd().id(), qp.id(), keeps);
         Ok(qp.id().number())
     }
 
@@ -104,31 +105,31 @@ impl ControlLease {
             return Err(VerbsError::WrongDevice { what: "lease" });
         }
         if !matches!(qp.kind(), QpKind::XrcTarget(_)) {
-            return Err(VerbsError::NotLendable);
+            return Err(VerbsError::NotShareable);
         }
         let keeps = Box::new(qp.clone());
         let mut state = self.device.lock();
-        state.give_qp(self.lessee, qp.pd().id(), qp.id(), keeps);
+        state.give_qp(self.control_client, qp.pd().id(), qp.id(), keeps);
         Ok(qp.id().number())
     }
 
     /// The borrower has no longer what commands call so. Who else has it keeps it, and its connection.
     pub fn take_target_back(&self, number: u32) {
         let mut state = self.device.lock();
-        state.take_qp_back(self.lessee, QpId::from_number(number));
+        state.take_qp_back(self.control_client, QpId::from_number(number));
     }
 
     /// The borrower may register parts of this region's memory in its domain, with no more access than it has. It lives as long
     /// as the lease.
-    pub fn give_memory(&self, mr: &Mr) -> Result<LentMemory, VerbsError> {
+    pub fn give_memory(&self, mr: &Mr) -> Result<SharedRange, VerbsError> {
         if !mr.pd().device().is(&self.device) {
             return Err(VerbsError::WrongDevice { what: "lease" });
         }
         let (pd, iova, length) = (mr.pd().id(), mr.iova(), mr.len() as u64);
         let keeps = Box::new(mr.clone());
         let mut state = self.device.lock();
-        state.give_memory(self.lessee, pd, (iova, length, mr.access()), keeps);
-        Ok(LentMemory {
+        state.give_memory(self.control_client, pd, (iova, length, mr.access()), keeps);
+        Ok(SharedRange {
             pd: pd.number(),
             iova,
             length,
@@ -137,7 +138,7 @@ impl ControlLease {
 
     /// Commands that were refused because they were of what is not the borrower's, or that lent rings do not have.
     pub fn refused(&self) -> u64 {
-        self.device.lock().refused_of(self.lessee)
+        self.device.lock().refused_of(self.control_client)
     }
 }
 
@@ -145,21 +146,21 @@ impl fmt::Debug for ControlLease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ControlLease")
             .field("device", &self.device.name())
-            .field("lessee", &self.lessee)
+            .field("control_client", &self.control_client)
             .finish()
     }
 }
 
 impl Drop for ControlLease {
     fn drop(&mut self) {
-        if let Err(error) = self.device.end_lessee(self.lessee) {
+        if let Err(error) = self.device.end_control_client(self.control_client) {
             tracing::debug!(%error, "control rings of a device that failed");
         }
     }
 }
 
 /// Borrowed control rings. They have no lock: one thread commands and takes events.
-pub struct LentControl {
+pub struct SharedControl {
     control: Control,
     capacity: u32,
     /// Commands posted, answers read.
@@ -167,7 +168,7 @@ pub struct LentControl {
     answered: u32,
 }
 
-impl LentControl {
+impl SharedControl {
     /// Maps lent rings, from files that came from [`ControlLease::files`] by whatever way: commands and events.
     pub fn open(files: [OwnedFd; 2], terms: ControlTerms) -> io::Result<Self> {
         let rings = ControlRings::map(files, [terms.commands, terms.events])?;

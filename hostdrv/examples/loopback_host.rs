@@ -1,7 +1,7 @@
 //! Two threads of one program speak RDMA without a card: the client finds the server by the connection manager, which says by what way.
 //!
 //! ```console
-//! $ cargo run -p weft-hostdrv --example loop_host
+//! $ cargo run -p weft-hostdrv --example loopback_host
 //! the server at 10.9.0.1:7471 is reached by loop
 //! the client read: hello from the other thread
 //! ```
@@ -24,7 +24,7 @@ const TIMEOUT: Option<Duration> = Some(Duration::from_secs(10));
 const WORDS: &[u8] = b"hello from the other thread";
 
 fn by_arguments() -> Result<(), Error> {
-    let host = LoopHost::new();
+    let host = LoopbackHost::new();
     // With a card this is `Device::open`, and other hosts are reached as well.
     let [server, client] = [SERVER, CLIENT].map(|ip| Device::without_card(DeviceConfig::at(ip)));
     let (server, client) = (server?, client?);

@@ -11,7 +11,7 @@ use crate::card::MappedMemory;
 const PART: usize = 4096;
 
 /// Where the bytes of a message are. It keeps their memory.
-pub(crate) enum Kept {
+pub(crate) enum MessageBytes {
     Pieces(Vec<Piece>),
     Inline(Vec<u8>),
 }
@@ -24,7 +24,7 @@ pub(crate) struct Piece {
 
 impl State {
     /// Keeps what these pieces are in; `None`: some of it is mapped no more.
-    pub(crate) fn keep_pieces(&self, pieces: &[(u64, u32)]) -> Option<Kept> {
+    pub(crate) fn keep_pieces(&self, pieces: &[(u64, u32)]) -> Option<MessageBytes> {
         let keep = |(iova, len): &(u64, u32)| {
             let len = *len as usize;
             let (memory, offset) = self.place.memory().keep(*iova, len)?;
@@ -35,22 +35,22 @@ impl State {
             })
         };
         let pieces: Option<Vec<_>> = pieces.iter().map(keep).collect();
-        pieces.map(Kept::Pieces)
+        pieces.map(MessageBytes::Pieces)
     }
 
     /// The same of a message.
-    pub(crate) fn keep(&self, carried: &Carried) -> Option<Kept> {
+    pub(crate) fn keep(&self, carried: &Carried) -> Option<MessageBytes> {
         match carried {
-            Carried::Inline(bytes) => Some(Kept::Inline(bytes.clone())),
+            Carried::Inline(bytes) => Some(MessageBytes::Inline(bytes.clone())),
             Carried::Pieces(pieces) => self.keep_pieces(pieces),
         }
     }
 }
 
-impl Kept {
+impl MessageBytes {
     /// Copies from the first byte on, as far as both reach. Into inline bytes nothing is copied.
-    pub(crate) fn copy_to(&self, to: &Kept) -> Option<()> {
-        let Kept::Pieces(places) = to else {
+    pub(crate) fn copy_to(&self, to: &MessageBytes) -> Option<()> {
+        let MessageBytes::Pieces(places) = to else {
             return Some(());
         };
         let mut source = Source {
@@ -78,15 +78,15 @@ impl Kept {
     /// The first 8 bytes, if they are inline.
     pub(crate) fn immediate(&self) -> Option<u64> {
         match self {
-            Kept::Inline(bytes) => bytes.first_chunk().copied().map(u64::from_be_bytes),
-            Kept::Pieces(_) => None,
+            MessageBytes::Inline(bytes) => bytes.first_chunk().copied().map(u64::from_be_bytes),
+            MessageBytes::Pieces(_) => None,
         }
     }
 }
 
 /// How far a message was read.
 struct Source<'a> {
-    from: &'a Kept,
+    from: &'a MessageBytes,
     piece: usize,
     at: usize,
 }
@@ -95,14 +95,14 @@ impl Source<'_> {
     /// The next bytes, of one piece; 0: that was all.
     fn read(&mut self, to: &mut [u8]) -> Option<usize> {
         let pieces = match self.from {
-            Kept::Inline(bytes) => {
+            MessageBytes::Inline(bytes) => {
                 let left = bytes.get(self.at..)?;
                 let count = left.len().min(to.len());
                 to[..count].copy_from_slice(&left[..count]);
                 self.at += count;
                 return Some(count);
             }
-            Kept::Pieces(pieces) => pieces,
+            MessageBytes::Pieces(pieces) => pieces,
         };
         while let Some(piece) = pieces.get(self.piece) {
             let count = (piece.len - self.at).min(to.len());

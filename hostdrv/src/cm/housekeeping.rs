@@ -7,9 +7,9 @@ use std::sync::{Arc, Weak};
 use weft_engine::ConnId;
 
 use super::channel::ChannelInner;
+use super::device_state::DeviceState;
 use super::event::{errno, CmEvent, CmEventType};
 use super::id::{CmId, IdInner};
-use super::kept::Kept;
 use crate::device::Device;
 
 /// A connection, and who wants to hear of its end.
@@ -17,7 +17,7 @@ type Waiting = (ConnId, Weak<IdInner>);
 
 /// What is to be looked at. It keeps nobody alive.
 #[derive(Default)]
-pub(super) struct Unsettled {
+pub(super) struct Pending {
     /// Channels of the device that asked for all events, or have a function.
     pub(super) channels: Vec<Weak<ChannelInner>>,
     /// Connections that are over, and that the engine may still remember.
@@ -26,7 +26,7 @@ pub(super) struct Unsettled {
     moves: u64,
 }
 
-impl Unsettled {
+impl Pending {
     pub(super) fn add(&mut self, channel: &Arc<ChannelInner>) {
         self.channels.retain(|channel| channel.strong_count() > 0);
         let new = Arc::downgrade(channel);
@@ -50,20 +50,20 @@ impl Unsettled {
 }
 
 /// Looks at it; how much there was. Called without any lock.
-pub(super) fn settle(kept: &Kept, device: &Device) -> usize {
+pub(super) fn housekeep(device_state: &DeviceState, device: &Device) -> usize {
     let (over, channels, moved) = {
         let mut state = device.lock();
-        let unsettled = &mut *kept.unsettled();
+        let pending = &mut *device_state.pending();
         let (over, moved) = match state.place.here() {
             Some((engine, _)) => {
-                let over = unsettled.take_waiting(|conn| !engine.remembers(conn));
+                let over = pending.take_waiting(|conn| !engine.remembers(conn));
                 let moves = engine.address_moves();
-                (over, mem::replace(&mut unsettled.moves, moves) != moves)
+                (over, mem::replace(&mut pending.moves, moves) != moves)
             }
             // One on the card says so: `forgotten`, `moved`.
             None => (Vec::new(), false),
         };
-        (over, unsettled.channels.clone(), moved)
+        (over, pending.channels.clone(), moved)
     };
     let mut handled = over.len();
     tell_of_exits(over);
@@ -80,14 +80,16 @@ pub(super) fn settle(kept: &Kept, device: &Device) -> usize {
 }
 
 /// Nothing is left of a connection. Called without any lock.
-pub(super) fn forgotten(kept: &Kept, conn: ConnId) {
-    let over = kept.unsettled().take_waiting(|waiting| waiting == conn);
+pub(super) fn forgotten(device_state: &DeviceState, conn: ConnId) {
+    let over = device_state
+        .pending()
+        .take_waiting(|waiting| waiting == conn);
     tell_of_exits(over);
 }
 
 /// A connection's next station is another one. Likewise.
-pub(super) fn moved(kept: &Kept) {
-    let channels = kept.unsettled().channels.clone();
+pub(super) fn moved(device_state: &DeviceState) {
+    let channels = device_state.pending().channels.clone();
     for channel in channels.iter().filter_map(Weak::upgrade) {
         channel.tell_of_moves();
     }
@@ -103,8 +105,8 @@ fn tell_of_exits(over: Vec<Waiting>) {
 }
 
 /// The device does no more: who has identifiers of it hears so, once.
-pub(super) fn removed(kept: &Kept) {
-    let channels = kept.unsettled().channels.clone();
+pub(super) fn removed(device_state: &DeviceState) {
+    let channels = device_state.pending().channels.clone();
     for channel in channels.iter().filter_map(Weak::upgrade) {
         channel.tell_removal();
         channel.call();

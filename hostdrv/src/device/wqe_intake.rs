@@ -66,7 +66,7 @@ impl State {
     pub(crate) fn take_posted(&mut self, now: u64) {
         self.take_shared();
         let mut rung = 0;
-        while let Some(flow) = self.bells.take() {
+        while let Some(flow) = self.doorbells.take() {
             self.look(flow);
             self.take_from(now, flow);
             rung |= self.bell_of(flow);
@@ -76,8 +76,8 @@ impl State {
                 self.fail(error);
             }
         }
-        for at in 0..self.lent.len() {
-            self.take_from(now, self.lent[at]);
+        for at in 0..self.shared_flows.len() {
+            self.take_from(now, self.shared_flows[at]);
         }
     }
 
@@ -110,7 +110,8 @@ impl State {
             engine.take_recvs(now, posted, &queues, card, |why| log(id, why));
             engine.take_sends(now, posted, &queues, card, |why| log(id, why));
         }
-        self.patience.posted(engine.segments_in_flight(flow));
+        self.interrupt_moderation
+            .posted(engine.segments_in_flight(flow));
     }
 
     /// Makes CQEs of the engine's completions; how many there were.

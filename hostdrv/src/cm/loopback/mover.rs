@@ -3,7 +3,7 @@
 use weft_engine::{ConnId, DisconnectReason, JoinedNews, Message, MessageKind, TerminateCode};
 
 use super::{lock, End, Exchange};
-use crate::device::{Device, Kept, State};
+use crate::device::{Device, MessageBytes, State};
 
 impl Exchange {
     /// Does what the members' queue pairs have to say, unless another thread is at it: then that one does.
@@ -83,12 +83,12 @@ impl Exchange {
                 None => return false,
                 Some(Err(status)) => Err(status),
                 Some(Ok(message)) => match state.keep(&message.carried) {
-                    Some(kept) => Ok((message, kept)),
+                    Some(held) => Ok((message, held)),
                     None => Err(weft_engine::Status::LocalProtection),
                 },
             }
         };
-        let (message, kept) = match taken {
+        let (message, held) = match taken {
             Ok(taken) => taken,
             Err(status) => {
                 let mut state = sender.lock();
@@ -111,7 +111,7 @@ impl Exchange {
                 // Receives that were posted before this.
                 let now = receiver.now();
                 state.take_posted(now);
-                let arrived = place(&mut state, to, &message, &kept);
+                let arrived = place(&mut state, to, &message, &held);
                 state.finish_foreign_turn();
                 arrived
             }
@@ -139,25 +139,25 @@ fn place(
     state: &mut State,
     qp: weft_engine::QpId,
     message: &Message,
-    kept: &Kept,
+    held: &MessageBytes,
 ) -> Result<(), TerminateCode> {
     let (engine, card) = state.place.here().ok_or(TerminateCode::DDP_LOCAL)?;
     if let MessageKind::Atomic { stag, to, atomic } = message.kind {
         let before = engine.receive_atomic(qp, (stag, to), &atomic, card)?;
-        let before = Kept::Inline(before.to_le_bytes().into());
-        return before.copy_to(kept).ok_or(TerminateCode::DDP_LOCAL);
+        let before = MessageBytes::Inline(before.to_le_bytes().into());
+        return before.copy_to(held).ok_or(TerminateCode::DDP_LOCAL);
     }
     let places = engine.receive(qp, message, card)?;
     let there = state.keep_pieces(&places);
     let copied = there.and_then(|there| match message.kind {
-        MessageKind::Read { .. } => there.copy_to(kept),
-        _ => kept.copy_to(&there),
+        MessageKind::Read { .. } => there.copy_to(held),
+        _ => held.copy_to(&there),
     });
     copied.ok_or(TerminateCode::DDP_LOCAL)?;
     let immediate = match message.kind {
         MessageKind::Send {
             immediate: true, ..
-        } => kept.immediate(),
+        } => held.immediate(),
         _ => None,
     };
     let (engine, card) = state.place.here().ok_or(TerminateCode::DDP_LOCAL)?;

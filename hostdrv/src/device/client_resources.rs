@@ -22,7 +22,7 @@ struct Memory {
 
 /// What was given to it, and what it has made of that.
 #[derive(Default)]
-pub(super) struct Belongings {
+pub(super) struct ClientResources {
     pds: BTreeSet<PdId>,
     qps: BTreeSet<QpId>,
     memory: Vec<Memory>,
@@ -40,7 +40,7 @@ fn not_its_own<T>(is_its_own: bool, error: Error, then: T) -> Result<T, Refusal>
     }
 }
 
-impl Belongings {
+impl ClientResources {
     /// It may connect this queue pair, which is of this domain.
     pub(super) fn give_qp(&mut self, pd: PdId, qp: QpId) {
         self.pds.insert(pd);
@@ -239,22 +239,22 @@ mod tests {
     }
 
     /// It has domain 1, queue pair 5 and 0x1000 bytes from 0x10000 on.
-    fn belongings() -> Belongings {
-        let mut all = Belongings::default();
+    fn resources() -> ClientResources {
+        let mut all = ClientResources::default();
         let pd = PdId::from_number(1);
         all.give_qp(pd, qp(5));
         all.give_memory(pd, 0x10000, 0x1000, Access::LOCAL_WRITE);
         all
     }
 
-    fn done(all: &mut Belongings, command: &Command, answer: Answer) {
+    fn done(all: &mut ClientResources, command: &Command, answer: Answer) {
         let command = all.check(command, false).expect("its own");
         all.done(&command, &answer);
     }
 
     #[test]
     fn what_is_anothers_is_refused_as_what_is_not_there() {
-        let all = belongings();
+        let all = resources();
         let refused = |command: Command| all.check(&command, false).err();
         let of_qp = Some(Refusal::Engine(Error::UnknownQp));
         let of_conn = Some(Refusal::Engine(Error::UnknownConnection));
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_region_lies_in_memory_that_was_given() {
-        let mut all = belongings();
+        let mut all = resources();
         let region = |pd: u32, iova: u64, length: u64, access| {
             commands::register(PdId::from_number(pd), 0, iova, length, access)
         };
@@ -331,7 +331,7 @@ mod tests {
     /// A connection is its own from its command, or the request at its port, until its end.
     #[test]
     fn connections_come_and_go() {
-        let mut all = belongings();
+        let mut all = resources();
         let answer = Answer {
             conn: 7,
             port: 4791,

@@ -9,7 +9,7 @@ use super::State;
 use crate::card::MappedMemory;
 
 /// A region that nobody has a handle of.
-pub(crate) struct Leaving {
+pub(crate) struct DeferredDeregistration {
     pub(crate) stag: u32,
     /// `None`: a window, whose memory is a region's.
     pub(crate) memory: Option<Arc<dyn MappedMemory>>,
@@ -19,27 +19,29 @@ pub(crate) struct Leaving {
 
 impl State {
     /// The last handle of a region has gone.
-    pub(crate) fn leave(&mut self, region: Leaving) {
+    pub(crate) fn leave(&mut self, region: DeferredDeregistration) {
         // What was posted before is seen first.
         self.take_posted(self.now());
-        self.leaving.push(region);
+        self.deferred_deregistrations.push(region);
         self.leave_regions();
     }
 
     /// Does work use a region that nobody has a handle of?
     pub(crate) fn is_leaving(&self, stag: u32) -> bool {
-        self.leaving.iter().any(|region| region.stag == stag)
+        self.deferred_deregistrations
+            .iter()
+            .any(|region| region.stag == stag)
     }
 
     /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
     pub(crate) fn leave_regions(&mut self) {
-        for region in std::mem::take(&mut self.leaving) {
+        for region in std::mem::take(&mut self.deferred_deregistrations) {
             let now = self.now();
             let gone = self
                 .command(now, &commands::deregister(region.stag), &[])
                 .err();
             if gone == Some(Refusal::Engine(Error::InUse)) {
-                self.leaving.push(region);
+                self.deferred_deregistrations.push(region);
                 continue;
             }
             // After a Send with Invalidate the engine no longer knows it; that is as good.

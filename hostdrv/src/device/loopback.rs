@@ -7,7 +7,7 @@ use crate::error::DeviceError;
 use weft_card_transport::{NoCard, TransportError};
 
 /// Who is told when the device's joined queue pairs have something to say: without the device's lock.
-pub(crate) trait Beside: Send + Sync {
+pub(crate) trait Loopback: Send + Sync {
     /// Look at them.
     fn look(&self);
 }
@@ -23,9 +23,9 @@ impl WeakDevice {
 }
 
 impl Shared {
-    pub(super) fn look_beside(&self) {
-        if let Some(beside) = self.beside.get() {
-            beside.look();
+    pub(super) fn notify_loopback(&self) {
+        if let Some(loopback) = self.loopback.get() {
+            loopback.look();
         }
     }
 }
@@ -42,7 +42,7 @@ impl State {
 }
 
 impl Device {
-    /// A device without a card, which reaches nobody but members of its [`LoopHost`](crate::cm::LoopHost). The configuration's IP address
+    /// A device without a card, which reaches nobody but members of its [`LoopbackHost`](crate::cm::LoopbackHost). The configuration's IP address
     /// is what they know it by.
     pub fn without_card(config: DeviceConfig) -> Result<Self, DeviceError> {
         let no_card = NoCard::new().map_err(|error| TransportError::Interrupt {
@@ -57,13 +57,13 @@ impl Device {
     }
 
     /// From now on this one is told; false: another one is already.
-    pub(crate) fn set_beside(&self, beside: Arc<dyn Beside>) -> bool {
-        self.shared.beside.set(beside).is_ok()
+    pub(crate) fn set_loopback(&self, loopback: Arc<dyn Loopback>) -> bool {
+        self.shared.loopback.set(loopback).is_ok()
     }
 
     /// Is it joined with others of the host?
-    pub(crate) fn is_beside(&self) -> bool {
-        self.shared.beside.get().is_some()
+    pub(crate) fn is_loopback_member(&self) -> bool {
+        self.shared.loopback.get().is_some()
     }
 
     /// Is there a card behind it?

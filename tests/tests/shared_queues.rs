@@ -46,9 +46,9 @@ struct Lendable {
 }
 
 fn connect(bench: &Bench, a: &End, b: &End, cqe: usize) -> Lendable {
-    let cq = bench.device(0).create_lendable_cq(cqe).expect("a queue");
+    let cq = bench.device(0).create_shareable_cq(cqe).expect("a queue");
     let init = QpInit {
-        lendable: true,
+        shareable: true,
         ..QpInit::new(&cq)
     };
     let client = a.client_with(bench, &init, &ConnParam::default());
@@ -79,12 +79,12 @@ fn errand(lease: &Lease<'_>, a: &End, b: &End, number: u64) -> Errand {
     }
 }
 
-fn open(errand: &Errand) -> LentQp {
+fn open(errand: &Errand) -> SharedQueues {
     let file = |path: &str| {
         let file = File::options().read(true).write(true).open(path);
         file.expect("lent").into()
     };
-    LentQp::open(
+    SharedQueues::open(
         file(&errand.queues),
         file(&errand.completions),
         errand.terms,
@@ -97,7 +97,7 @@ fn inline_bytes(number: u64, salt: u8) -> [u8; INLINE] {
 }
 
 /// Posts a message of an errand; false: the queue is full.
-fn post(qp: &mut LentQp, errand: &Errand, number: u64, flags: u8) -> bool {
+fn post(qp: &mut SharedQueues, errand: &Errand, number: u64, flags: u8) -> bool {
     let at = number * u64::from(BYTES);
     let sge = Sge {
         to: errand.from + at,
@@ -183,12 +183,12 @@ fn two_processes_post_to_one_engine() {
     let qps = connections
         .each_ref()
         .map(|c| c.client.qp().expect("has one"));
-    let leases = qps.each_ref().map(|qp| qp.lend().expect("made for it"));
+    let leases = qps.each_ref().map(|qp| qp.share().expect("made for it"));
     // They are another's now.
     let refused = qps[0].post_send(SendWr::send(1));
-    assert_eq!(refused, Err(VerbsError::Lent));
-    assert_eq!(qps[0].post_recv(RecvWr::new(1)), Err(VerbsError::Lent));
-    assert!(matches!(qps[0].lend(), Err(VerbsError::Lent)));
+    assert_eq!(refused, Err(VerbsError::Shared));
+    assert_eq!(qps[0].post_recv(RecvWr::new(1)), Err(VerbsError::Shared));
+    assert!(matches!(qps[0].share(), Err(VerbsError::Shared)));
 
     let errands = [0, 1].map(|n| errand(&leases[n as usize], &a, &b, n));
     let mut children = errands.each_ref().map(borrow);
@@ -235,7 +235,7 @@ fn a_borrower_fills_its_rings_before_the_owner_looks() {
     a.mr.write(0, &source).expect("inside");
     let connection = connect(&bench, &a, &b, 256);
     let qp = connection.client.qp().expect("has one");
-    let lease = qp.lend().expect("made for it");
+    let lease = qp.share().expect("made for it");
     let errand = errand(&lease, &a, &b, 0);
     let mut qp = open(&errand);
     let (mut posted, mut done) = (0, 0);
@@ -285,7 +285,7 @@ fn a_borrower_reaches_no_more_than_its_domain() {
     ] {
         let connection = connect(&bench, &a, &b, 8);
         let qp = connection.client.qp().expect("has one");
-        let lease = qp.lend().expect("made for it");
+        let lease = qp.share().expect("made for it");
         let mut errand = errand(&lease, &a, &b, 0);
         if wrong == "stag" {
             errand.stag ^= 1;
@@ -352,7 +352,7 @@ fn refused_work_completes_in_its_turn() {
     for bad_recv in [false, true] {
         let connection = connect(&bench, &a, &b, 64);
         let qp = connection.client.qp().expect("has one");
-        let lease = qp.lend().expect("made for it");
+        let lease = qp.share().expect("made for it");
         let good = errand(&lease, &a, &b, 0);
         let bad = Errand {
             stag: good.stag ^ 1,
@@ -416,7 +416,7 @@ fn a_borrower_that_writes_nonsense_hurts_nobody() {
     for round in 0..12u64 {
         let connection = connect(&bench, &a, &b, 16);
         let qp = connection.client.qp().expect("has one");
-        let lease = qp.lend().expect("made for it");
+        let lease = qp.share().expect("made for it");
         let files = [&lease.queues, &lease.completions].map(|file| {
             let file = file.try_clone_to_owned().expect("a file");
             File::from(file)

@@ -7,12 +7,12 @@ const BITS: usize = 64;
 
 /// A bit for each flow, and one for each word of them.
 #[derive(Debug)]
-pub(crate) struct PostBells {
+pub(crate) struct DoorbellBitmap {
     words: Vec<AtomicU64>,
     summary: Vec<AtomicU64>,
 }
 
-impl PostBells {
+impl DoorbellBitmap {
     pub(crate) fn new(flows: usize) -> Self {
         let zeros = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
         let words = flows.div_ceil(BITS);
@@ -86,30 +86,30 @@ mod tests {
 
     #[test]
     fn each_bell_is_taken_once() {
-        let bells = PostBells::new(4096);
+        let doorbells = DoorbellBitmap::new(4096);
         for flow in [4095, 0, 63, 64, 0, 1000] {
-            bells.ring(flow);
+            doorbells.ring(flow);
         }
-        let taken: Vec<_> = std::iter::from_fn(|| bells.take()).collect();
+        let taken: Vec<_> = std::iter::from_fn(|| doorbells.take()).collect();
         assert_eq!(taken, [0, 63, 64, 1000, 4095]);
-        assert!(!bells.is_rung());
+        assert!(!doorbells.is_rung());
     }
 
     /// Threads that ring and one that takes: no bell is lost.
     #[test]
     fn none_is_lost() {
         const ROUNDS: u32 = 20_000;
-        let bells = PostBells::new(130);
+        let doorbells = DoorbellBitmap::new(130);
         let posted: Vec<AtomicU64> = (0..130).map(|_| AtomicU64::new(0)).collect();
         let mut seen = vec![0u64; 130];
         std::thread::scope(|scope| {
             for thread in 0..3u32 {
-                let (bells, posted) = (&bells, &posted);
+                let (doorbells, posted) = (&doorbells, &posted);
                 scope.spawn(move || {
                     for round in 0..ROUNDS {
                         let flow = ((round * 7 + thread * 43) % 130) as u16;
                         posted[usize::from(flow)].fetch_add(1, Ordering::SeqCst);
-                        bells.ring(flow);
+                        doorbells.ring(flow);
                     }
                 });
             }
@@ -119,13 +119,13 @@ mod tests {
                     .map(|count| count.load(Ordering::SeqCst))
                     .sum()
             };
-            while all() < u64::from(3 * ROUNDS) || bells.is_rung() {
-                if let Some(flow) = bells.take() {
+            while all() < u64::from(3 * ROUNDS) || doorbells.is_rung() {
+                if let Some(flow) = doorbells.take() {
                     seen[usize::from(flow)] = posted[usize::from(flow)].load(Ordering::SeqCst);
                 }
             }
         });
-        while let Some(flow) = bells.take() {
+        while let Some(flow) = doorbells.take() {
             seen[usize::from(flow)] = posted[usize::from(flow)].load(Ordering::SeqCst);
         }
         for (flow, count) in posted.iter().enumerate() {

@@ -21,8 +21,8 @@ fn device(number: u8) -> Device {
 }
 
 /// Members 1 to n.
-fn members<const N: usize>() -> (LoopHost, [Device; N]) {
-    let host = LoopHost::new();
+fn members<const N: usize>() -> (LoopbackHost, [Device; N]) {
+    let host = LoopbackHost::new();
     let devices = std::array::from_fn(|n| device(n as u8 + 1));
     for device in &devices {
         host.join(device).expect("a new address");
@@ -104,7 +104,7 @@ fn connected(a: &End, b: &End, to: u8, param: &ConnParam) -> (CmId, CmId) {
 fn membership_is_refused_with_reasons() {
     let (host, [a]) = members::<1>();
     assert_eq!(host.join(&a), Err(CmError::JoinedAlready));
-    assert_eq!(LoopHost::new().join(&a), Err(CmError::JoinedAlready));
+    assert_eq!(LoopbackHost::new().join(&a), Err(CmError::JoinedAlready));
     let same = device(1);
     assert_eq!(host.join(&same), Err(CmError::AddressTaken(ip(1))));
     // An address is free again when its device is gone.

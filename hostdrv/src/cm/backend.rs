@@ -1,8 +1,8 @@
-//! What carries a connection: the engine, which is commanded, or the loop. The rest of the connection manager does not know which.
+//! The backend of a connection: the engine, which is commanded, or loopback inside the host. The rest of the connection manager does not know which.
 
 use weft_engine::{commands, ConnId};
 
-use super::looped::LoopHost;
+use super::loopback::LoopbackHost;
 use super::CmError;
 use crate::device::Device;
 
@@ -44,6 +44,6 @@ pub(super) fn abort(device: &Device, conn: ConnId) -> Result<(), CmError> {
 }
 
 /// The loop that a device is a member of.
-pub(super) fn host(device: &Device) -> Result<LoopHost, CmError> {
-    LoopHost::of(device).ok_or(CmError::NotJoined)
+pub(super) fn host(device: &Device) -> Result<LoopbackHost, CmError> {
+    LoopbackHost::of(device).ok_or(CmError::NotJoined)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_engine::commands::{self, Refusal};
 use weft_engine::{Access, Engine, Event, PdId, Port, QpId, QpState};
 
-use super::belongings::Belongings;
+use super::client_resources::ClientResources;
 use super::control::ControlRings;
 use super::executor::Executor;
 use super::{Device, Here, Place, State};
@@ -18,10 +18,10 @@ use crate::error::DeviceError;
 const MAX_WAITING: usize = 64;
 
 /// A process that has control rings.
-pub(super) struct Lessee {
+pub(super) struct ControlClient {
     number: u64,
     executor: Executor,
-    belongings: Belongings,
+    resources: ClientResources,
     /// Events that had no room.
     waiting: VecDeque<Event>,
     /// Commands of what is not its own.
@@ -32,7 +32,7 @@ pub(super) struct Lessee {
     ending: Option<Vec<u32>>,
 }
 
-impl Lessee {
+impl ControlClient {
     fn is_behind(&self) -> bool {
         self.waiting.len() >= MAX_WAITING
     }
@@ -41,10 +41,10 @@ impl Lessee {
     fn take<P: Port>(&mut self, now: u64, event: Event, engine: &mut Engine, port: &mut P) {
         if let (Event::ConnectRequest { conn, .. }, true) = (&event, self.is_behind()) {
             tracing::warn!(
-                lessee = self.number,
+                control_client = self.number,
                 "request rejected: nobody takes events"
             );
-            self.belongings.forget(*conn);
+            self.resources.forget(*conn);
             engine.execute(now, &commands::reject(*conn), &[], port);
             return;
         }
@@ -59,10 +59,10 @@ impl Lessee {
     /// Has its commands done, as far as they are of what is its own; queue pairs that take work from now on.
     fn take_commands<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> Vec<QpId> {
         let is_behind = self.is_behind();
-        let (belongings, refused) = (&mut self.belongings, &mut self.refused);
+        let (resources, refused) = (&mut self.resources, &mut self.refused);
         let mut bound = Vec::new();
         self.executor.take_commands(|taken| {
-            let command = match belongings.check(&taken.command, is_behind) {
+            let command = match resources.check(&taken.command, is_behind) {
                 Ok(command) => command,
                 Err(refusal) => {
                     *refused += 1;
@@ -71,7 +71,7 @@ impl Lessee {
             };
             let answer = engine.execute(now, &command, taken.private_data(), port);
             if commands::outcome(&answer).is_ok() {
-                bound.extend(belongings.done(&command, &answer));
+                bound.extend(resources.done(&command, &answer));
             }
             answer
         });
@@ -80,10 +80,10 @@ impl Lessee {
 
     /// It is gone: what it has made ends.
     fn end<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) {
-        let had = self.belongings.give_up();
+        let had = self.resources.give_up();
         for conn in had.conns {
             let aborted = engine.execute(now, &commands::abort(conn), &[], port);
-            tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a lessee that is gone");
+            tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a control client that is gone");
         }
         for number in had.ports {
             engine.execute(now, &commands::unlisten(number), &[], port);
@@ -110,13 +110,13 @@ impl Lessee {
 
 impl State {
     /// Control rings for another process; the number of who has them.
-    pub(crate) fn add_lessee(&mut self, rings: Arc<ControlRings>) -> u64 {
-        let number = self.next_lessee;
-        self.next_lessee += 1;
-        self.lessees.push(Lessee {
+    pub(crate) fn add_control_client(&mut self, rings: Arc<ControlRings>) -> u64 {
+        let number = self.next_control_client;
+        self.next_control_client += 1;
+        self.control_clients.push(ControlClient {
             number,
             executor: Executor::new(rings),
-            belongings: Belongings::default(),
+            resources: ClientResources::default(),
             waiting: VecDeque::new(),
             refused: 0,
             keeps: Vec::new(),
@@ -125,15 +125,17 @@ impl State {
         number
     }
 
-    fn lessee(&mut self, number: u64) -> Option<&mut Lessee> {
-        self.lessees.iter_mut().find(|one| one.number == number)
+    fn control_client(&mut self, number: u64) -> Option<&mut ControlClient> {
+        self.control_clients
+            .iter_mut()
+            .find(|one| one.number == number)
     }
 
     /// It may connect this queue pair, which lives as long as it.
     pub(crate) fn give_qp(&mut self, number: u64, pd: PdId, qp: QpId, keeps: Box<dyn Send>) {
-        if let Some(lessee) = self.lessee(number) {
-            lessee.belongings.give_qp(pd, qp);
-            lessee.keeps.push((Some(qp), keeps));
+        if let Some(control_client) = self.control_client(number) {
+            control_client.resources.give_qp(pd, qp);
+            control_client.keeps.push((Some(qp), keeps));
         }
     }
 
@@ -145,95 +147,109 @@ impl State {
         (iova, length, access): (u64, u64, Access),
         keeps: Box<dyn Send>,
     ) {
-        if let Some(lessee) = self.lessee(number) {
-            lessee.belongings.give_memory(pd, iova, length, access);
-            lessee.keeps.push((None, keeps));
+        if let Some(control_client) = self.control_client(number) {
+            control_client
+                .resources
+                .give_memory(pd, iova, length, access);
+            control_client.keeps.push((None, keeps));
         }
     }
 
     /// Commands of it that were refused, because they were of what is not its own.
     pub(crate) fn refused_of(&mut self, number: u64) -> u64 {
-        self.lessee(number).map_or(0, |lessee| lessee.refused)
+        self.control_client(number)
+            .map_or(0, |control_client| control_client.refused)
     }
 
     /// It has this queue pair no longer: it lives on with whoever else has it, and so does its connection.
     pub(crate) fn take_qp_back(&mut self, number: u64, qp: QpId) {
         let here = self.place.here();
         let conn = here.and_then(|(engine, _)| engine.connection_of(qp));
-        let Some(lessee) = self.lessee(number) else {
+        let Some(control_client) = self.control_client(number) else {
             return;
         };
-        let had = lessee.belongings.part_with(qp, conn);
-        let all = std::mem::take(&mut lessee.keeps);
+        let had = control_client.resources.part_with(qp, conn);
+        let all = std::mem::take(&mut control_client.keeps);
         let (handles, rest): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(of, _)| *of == Some(qp));
-        lessee.keeps = rest;
-        let mut others = self.lessees.iter_mut();
-        let heir = others.find(|one| one.ending.is_none() && one.belongings.has_qp(qp));
+        control_client.keeps = rest;
+        let mut others = self.control_clients.iter_mut();
+        let heir = others.find(|one| one.ending.is_none() && one.resources.has_qp(qp));
         if let (Some(conn), Some(heir)) = (had, heir) {
-            heir.belongings.inherit(conn);
+            heir.resources.inherit(conn);
         }
         self.release(handles);
     }
 
     /// Its queue pairs that others have as well are theirs alone.
     fn part(&mut self, number: u64) {
-        let lessee = self.lessee(number);
-        let qps: Vec<_> = lessee.map_or(Vec::new(), |one| one.belongings.qps().collect());
+        let control_client = self.control_client(number);
+        let qps: Vec<_> = control_client.map_or(Vec::new(), |one| one.resources.qps().collect());
         for qp in qps {
-            let has = |one: &&Lessee| one.ending.is_none() && one.belongings.has_qp(qp);
-            if self.lessees.iter().filter(has).count() > 1 {
+            let has = |one: &&ControlClient| one.ending.is_none() && one.resources.has_qp(qp);
+            if self.control_clients.iter().filter(has).count() > 1 {
                 self.take_qp_back(number, qp);
             }
         }
     }
 
     /// It is gone.
-    pub(crate) fn end_lessee(&mut self, now: u64, number: u64) {
+    pub(crate) fn end_control_client(&mut self, now: u64, number: u64) {
         self.part(number);
-        let lessee = self.lessees.iter_mut().find(|one| one.number == number);
-        if let (Some(lessee), Some((engine, card))) = (lessee, self.place.here()) {
-            lessee.end(now, engine, card);
+        let control_client = self
+            .control_clients
+            .iter_mut()
+            .find(|one| one.number == number);
+        if let (Some(control_client), Some((engine, card))) = (control_client, self.place.here()) {
+            control_client.end(now, engine, card);
         }
-        self.remove_lessees(now);
+        self.remove_control_clients(now);
     }
 
     /// Those that are gone, and of which nothing is left.
-    fn remove_lessees(&mut self, now: u64) {
-        for mut lessee in std::mem::take(&mut self.lessees) {
+    fn remove_control_clients(&mut self, now: u64) {
+        for mut control_client in std::mem::take(&mut self.control_clients) {
             let here = self.place.here();
-            match here.is_none_or(|(engine, card)| lessee.is_over(now, engine, card)) {
-                true => self.release(lessee.keeps),
-                false => self.lessees.push(lessee),
+            match here.is_none_or(|(engine, card)| control_client.is_over(now, engine, card)) {
+                true => self.release(control_client.keeps),
+                false => self.control_clients.push(control_client),
             }
         }
     }
 
     /// The engine takes what other processes commanded.
     pub(super) fn take_lent_commands(&mut self, now: u64) {
-        if self.lessees.is_empty() {
+        if self.control_clients.is_empty() {
             return;
         }
         let Some((engine, card)) = self.place.here() else {
             return;
         };
         let mut bound = Vec::new();
-        for lessee in &mut self.lessees {
-            if lessee.ending.is_none() {
-                bound.extend(lessee.take_commands(now, engine, card));
+        for control_client in &mut self.control_clients {
+            if control_client.ending.is_none() {
+                bound.extend(control_client.take_commands(now, engine, card));
             }
         }
         for qp in bound {
             self.bind(qp);
         }
-        if self.lessees.iter().any(|lessee| lessee.ending.is_some()) {
-            self.remove_lessees(now);
+        if self
+            .control_clients
+            .iter()
+            .any(|control_client| control_client.ending.is_some())
+        {
+            self.remove_control_clients(now);
         }
     }
 
     /// The engine's events go to whom they belong, as many as have room; true: somebody in this process waits for them.
     pub(super) fn put_events(&mut self) -> bool {
-        let Self { place, lessees, .. } = self;
+        let Self {
+            place,
+            control_clients,
+            ..
+        } = self;
         let Place::Here(here) = place else {
             // The firmware puts them into the ring itself.
             return false;
@@ -248,18 +264,18 @@ impl State {
             let event = engine.poll_event()?;
             // A queue pair may be of several, everything else is of one.
             let mut is_theirs = false;
-            for lessee in &mut *lessees {
-                if lessee.belongings.take(&event) {
+            for control_client in &mut *control_clients {
+                if control_client.resources.take(&event) {
                     is_theirs = true;
-                    lessee.take(card.now(), event.clone(), engine, card);
+                    control_client.take(card.now(), event.clone(), engine, card);
                 }
             }
             if !is_theirs {
                 return Some(event);
             }
         });
-        for lessee in lessees {
-            lessee.put_events();
+        for control_client in control_clients {
+            control_client.put_events();
         }
         woken
     }
@@ -267,17 +283,17 @@ impl State {
 
 impl Device {
     /// Control rings for another process, and the number of who has them.
-    pub(crate) fn lend_control(&self) -> Result<(Arc<ControlRings>, u64), DeviceError> {
-        let rings = ControlRings::lendable()?;
+    pub(crate) fn share_control(&self) -> Result<(Arc<ControlRings>, u64), DeviceError> {
+        let rings = ControlRings::shareable()?;
         let mut state = self.lock();
         state.check_fault()?;
         state.check_here("lending to other processes")?;
-        let number = state.add_lessee(rings.clone());
+        let number = state.add_control_client(rings.clone());
         Ok((rings, number))
     }
 
     /// Who had them is gone: what it has made ends.
-    pub(crate) fn end_lessee(&self, number: u64) -> Result<(), DeviceError> {
-        self.turn(|state, now| state.end_lessee(now, number))
+    pub(crate) fn end_control_client(&self, number: u64) -> Result<(), DeviceError> {
+        self.turn(|state, now| state.end_control_client(now, number))
     }
 }

@@ -43,13 +43,13 @@ struct Errand {
     control: [String; 2],
     control_terms: ControlTerms,
     queues: Vec<Queues>,
-    memory: LentMemory,
+    memory: SharedRange,
     peer_ip: [u8; 4],
     /// Where its bytes go: STag and address.
     to: (u32, u64),
     /// What is another's: queue pair, domain's memory, STag.
     other_qp: u32,
-    other_memory: LentMemory,
+    other_memory: SharedRange,
     other_stag: u32,
     port: u16,
 }
@@ -67,15 +67,15 @@ fn path(file: BorrowedFd<'_>) -> String {
 
 impl Lent {
     fn new(bench: &Bench, a: &End) -> Self {
-        let control = bench.device(0).create_lendable_control().expect("rings");
+        let control = bench.device(0).create_shareable_control().expect("rings");
         let qps = (0..QPS).map(|_| {
-            let cq = bench.device(0).create_lendable_cq(64).expect("a queue");
+            let cq = bench.device(0).create_shareable_cq(64).expect("a queue");
             let init = QpInit {
-                lendable: true,
+                shareable: true,
                 ..QpInit::new(&cq)
             };
             let qp = a.pd.create_qp(&init).expect("a queue pair");
-            assert_eq!(control.give_qp(&qp), Err(VerbsError::NotLendable));
+            assert_eq!(control.give_qp(&qp), Err(VerbsError::NotShareable));
             qp
         });
         let qps = qps.collect();
@@ -90,7 +90,7 @@ impl Lent {
     /// Lends all; `other`: what belongs to somebody else.
     fn errand(&self, bench: &Bench, to: (u32, u64), port: u16) -> Errand {
         let queues = self.qps.iter().map(|qp| {
-            let lease = qp.lend().expect("made for it");
+            let lease = qp.share().expect("made for it");
             Queues {
                 files: [lease.queues, lease.completions].map(path),
                 terms: lease.terms,
@@ -133,14 +133,14 @@ fn wait_in_process() -> Result<(), Killed> {
 /// A borrower at work; `wait`: what it does until something has changed.
 struct Borrower<W> {
     errand: Errand,
-    control: LentControl,
+    control: SharedControl,
     wait: W,
 }
 
 impl<W: FnMut() -> Result<(), Killed>> Borrower<W> {
     fn new(errand: Errand, wait: W) -> Self {
         let [commands, events] = errand.control.each_ref().map(open);
-        let control = LentControl::open([commands, events], errand.control_terms);
+        let control = SharedControl::open([commands, events], errand.control_terms);
         Self {
             control: control.expect("as lent"),
             errand,
@@ -178,8 +178,8 @@ impl<W: FnMut() -> Result<(), Killed>> Borrower<W> {
     fn round(&mut self, at: usize) -> Result<(), Killed> {
         let Queues { files, terms, .. } = &self.errand.queues[at];
         let [queues, completions] = files.each_ref().map(open);
-        let mut lent = LentQp::open(queues, completions, *terms).expect("as lent");
-        let LentMemory { iova, length, .. } = self.errand.memory;
+        let mut lent = SharedQueues::open(queues, completions, *terms).expect("as lent");
+        let SharedRange { iova, length, .. } = self.errand.memory;
         let domain = self.errand.memory.domain();
         let register = control::register(domain, 0x100, iova, length, Access::LOCAL_WRITE);
         let stag = self.command(&register)?.expect("its own").stag;
@@ -234,7 +234,7 @@ impl<W: FnMut() -> Result<(), Killed>> Borrower<W> {
         let errand = self.errand.clone();
         let other = control::QpId::from_number(errand.other_qp);
         let (own, theirs) = (errand.memory, errand.other_memory);
-        let region = |memory: LentMemory, length: u64, access| {
+        let region = |memory: SharedRange, length: u64, access| {
             control::register(own.domain(), 0, memory.iova, length, access)
         };
         let unknown_qp = Refusal::Engine(control::Error::UnknownQp);
@@ -318,7 +318,7 @@ where
     for at in 0..QPS {
         borrower.round(at)?;
     }
-    let LentMemory { iova, length, .. } = borrower.errand.memory;
+    let SharedRange { iova, length, .. } = borrower.errand.memory;
     let domain = borrower.errand.memory.domain();
     loop {
         let register = control::register(domain, 0, iova, length, Access::LOCAL_WRITE);
@@ -330,7 +330,7 @@ where
 
 fn spawn(test: &str, errand: &Errand) -> Child {
     Process::new(std::env::current_exe().expect("a path"))
-        .args(["--exact", &format!("lent_control::{test}"), "--ignored"])
+        .args(["--exact", &format!("shared_control::{test}"), "--ignored"])
         .env("WEFT_ERRAND", serde_json::to_string(errand).expect("JSON"))
         .spawn()
         .expect("a process")

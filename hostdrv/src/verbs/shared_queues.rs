@@ -1,8 +1,8 @@
 //! Queues lent to another process: it posts and polls, the process that has the card does the work.
 //!
 //! ```text
-//!   owner    Qp::lend ──► two files, Terms ──► (its own way: a socket, /proc, inheritance)
-//!   borrower                                   LentQp::open: post_send, post_recv, poll
+//!   owner    Qp::share ──► two files, Terms ──► (its own way: a socket, /proc, inheritance)
+//!   borrower                                   SharedQueues::open: post_send, post_recv, poll
 //! ```
 //!
 //! The borrower names memory by STag and TO, and the engine checks each WQE against its tables, as it does the owner's own. What a borrower
@@ -59,21 +59,21 @@ impl Terms {
 }
 
 impl Qp {
-    /// Lends its queues: from now on another process posts to them and polls, and this process does not ([`VerbsError::Lent`]). The queue pair
-    /// and its completion queue, one for both queues and of no other queue pair, were made to be lent ([`QpInit::lendable`](super::QpInit::lendable),
-    /// [`Device::create_lendable_cq`](crate::Device::create_lendable_cq)).
+    /// Lends its queues: from now on another process posts to them and polls, and this process does not ([`VerbsError::Shared`]). The queue pair
+    /// and its completion queue, one for both queues and of no other queue pair, were made to be lent ([`QpInit::shareable`](super::QpInit::shareable),
+    /// [`Device::create_shareable_cq`](crate::Device::create_shareable_cq)).
     ///
     /// [`Device::progress`](crate::Device::progress) of this process takes what is posted: each call looks. It is not woken by a post.
     #[tracing::instrument(level = "debug", skip_all, fields(qp_num = self.qp_num()))]
-    pub fn lend(&self) -> Result<Lease<'_>, VerbsError> {
+    pub fn share(&self) -> Result<Lease<'_>, VerbsError> {
         let lease = self.lease()?;
         let mut state = self.device().lock();
         state.check_fault()?;
-        if !self.rings().lend() {
-            return Err(VerbsError::Lent);
+        if !self.rings().share() {
+            return Err(VerbsError::Shared);
         }
-        self.send_cq().inner().lend();
-        state.lent.push(self.flow());
+        self.send_cq().inner().share();
+        state.shared_flows.push(self.flow());
         Ok(lease)
     }
 
@@ -83,7 +83,7 @@ impl Qp {
         let one = self.send_cq().is(self.recv_cq());
         let files = self.rings().file().zip(self.send_cq().inner().file());
         let (Some((queues, completions)), true) = (files, one) else {
-            return Err(VerbsError::NotLendable);
+            return Err(VerbsError::NotShareable);
         };
         let terms = Terms {
             qp_num: self.qp_num(),
@@ -102,7 +102,7 @@ impl Qp {
 }
 
 /// Borrowed queues. It has no lock: one thread posts and polls.
-pub struct LentQp {
+pub struct SharedQueues {
     layout: QueuePair,
     queues: QueueMemory,
     cq_layout: CompletionQueue,
@@ -117,7 +117,7 @@ pub struct LentQp {
     recv_head: u32,
 }
 
-impl LentQp {
+impl SharedQueues {
     /// Queues in these memories.
     fn over(queues: QueueMemory, completions: QueueMemory, terms: Terms) -> io::Result<Self> {
         let layout = QueuePair::new(terms.capacity());
@@ -144,7 +144,7 @@ impl LentQp {
         })
     }
 
-    /// Maps lent queues, from files that came from [`Qp::lend`] by whatever way.
+    /// Maps lent queues, from files that came from [`Qp::share`] by whatever way.
     pub fn open(queues: OwnedFd, completions: OwnedFd, terms: Terms) -> io::Result<Self> {
         let (queues, completions) = (QueueMemory::map(queues)?, QueueMemory::map(completions)?);
         Self::over(queues, completions, terms)

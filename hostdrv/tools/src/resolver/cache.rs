@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 const MOST: usize = 4096;
 
 /// A bounded table whose entries end.
-pub(super) struct Kept<K, V>(Mutex<HashMap<K, (V, Instant)>>);
+pub(super) struct Cache<K, V>(Mutex<HashMap<K, (V, Instant)>>);
 
-impl<K: Eq + Hash + Clone, V: Clone> Kept<K, V> {
+impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
     pub(super) fn new() -> Self {
         Self(Mutex::new(HashMap::new()))
     }
@@ -59,19 +59,19 @@ mod tests {
 
     #[test]
     fn entries_end_and_are_bounded() {
-        let kept = Kept::new();
+        let cache = Cache::new();
         let long = Duration::from_secs(1000);
-        kept.put(0, 'a', Duration::ZERO);
-        assert_eq!(kept.get(&0), None);
+        cache.put(0, 'a', Duration::ZERO);
+        assert_eq!(cache.get(&0), None);
         for key in 1..=MOST {
-            kept.put(key, 'b', long + Duration::from_millis(key as u64));
+            cache.put(key, 'b', long + Duration::from_millis(key as u64));
         }
-        assert_eq!(kept.get(&1), Some('b'));
-        kept.put(0, 'c', long);
-        kept.put(MOST, 'd', long);
-        assert_eq!(kept.get(&1), None, "the first to end went");
-        assert_eq!((kept.get(&0), kept.get(&MOST)), (Some('c'), Some('d')));
-        assert_eq!(kept.find(|value| *value == 'c'), Some('c'));
-        assert_eq!(kept.lock().len(), MOST);
+        assert_eq!(cache.get(&1), Some('b'));
+        cache.put(0, 'c', long);
+        cache.put(MOST, 'd', long);
+        assert_eq!(cache.get(&1), None, "the first to end went");
+        assert_eq!((cache.get(&0), cache.get(&MOST)), (Some('c'), Some('d')));
+        assert_eq!(cache.find(|value| *value == 'c'), Some('c'));
+        assert_eq!(cache.lock().len(), MOST);
     }
 }

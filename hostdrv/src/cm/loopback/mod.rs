@@ -14,16 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_engine::{ConnId, Endpoint, QpId};
 
-use super::kept::Kept;
+use super::device_state::DeviceState;
 use super::CmError;
-use crate::device::{Beside, Device, WeakDevice};
+use crate::device::{Device, Loopback, WeakDevice};
 
 /// Devices of this process that reach each other without a wire. Clones are the same one.
 ///
 /// A device that [joined](Self::join) is reached by its IP address from every other member, and by itself. Who connects to an address of a
 /// member goes by way of the loop, unless an entry of [`Device::get_addr_info`] says iWARP; who listens hears of both.
 #[derive(Clone)]
-pub struct LoopHost {
+pub struct LoopbackHost {
     pub(super) exchange: Arc<Exchange>,
 }
 
@@ -82,7 +82,7 @@ struct Member {
     number: usize,
 }
 
-impl Beside for Member {
+impl Loopback for Member {
     fn look(&self) {
         self.exchange.look(self.number);
     }
@@ -92,7 +92,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl LoopHost {
+impl LoopbackHost {
     /// Without members.
     ///
     /// # Panics
@@ -141,18 +141,18 @@ impl LoopHost {
             exchange: exchange.clone(),
             number,
         };
-        if !device.set_beside(Arc::new(member)) {
+        if !device.set_loopback(Arc::new(member)) {
             lock(&exchange.members)[number] = None;
             return Err(CmError::JoinedAlready);
         }
-        *Kept::of(device).host() = Some(self.clone());
+        *DeviceState::of(device).host() = Some(self.clone());
         tracing::info!(device = device.name(), %ip, "joined the loop");
         Ok(())
     }
 
     /// The one that a device is a member of.
     pub(super) fn of(device: &Device) -> Option<Self> {
-        Kept::of(device).host().clone()
+        DeviceState::of(device).host().clone()
     }
 
     /// Is somebody here at this address?
@@ -166,17 +166,17 @@ impl LoopHost {
     }
 }
 
-impl Default for LoopHost {
+impl Default for LoopbackHost {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for LoopHost {
+impl fmt::Debug for LoopbackHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members = lock(&self.exchange.members);
         let ips = members.iter().flatten().map(|(ip, _)| *ip);
-        f.debug_tuple("LoopHost")
+        f.debug_tuple("LoopbackHost")
             .field(&ips.collect::<Vec<_>>())
             .finish()
     }
@@ -204,5 +204,5 @@ impl Exchange {
 
 /// Does a device reach an address by way of the loop? One without a card reaches nothing else.
 pub(super) fn is_inside(device: &Device, ip: Ipv4Addr) -> bool {
-    LoopHost::of(device).is_some_and(|host| !device.has_card() || host.has(ip))
+    LoopbackHost::of(device).is_some_and(|host| !device.has_card() || host.has(ip))
 }

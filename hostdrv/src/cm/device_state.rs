@@ -6,34 +6,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_engine::ConnId;
 
 use super::dispatch;
-use super::looped::LoopHost;
+use super::housekeeping::{self, Pending};
+use super::loopback::LoopbackHost;
 use super::packet_filter::PacketFilter;
 use super::policy::HostPolicy;
-use super::settle::{self, Unsettled};
 use crate::device::{Device, Manager};
 
 /// Of one device. Each has a lock of its own, which is held for the moment of a look; the device's lock may be held around it, and is never taken inside.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct DeviceState {
     /// The loop that the device is a member of.
-    host: Mutex<Option<LoopHost>>,
+    host: Mutex<Option<LoopbackHost>>,
     /// Who may connect; `None`: not asked for yet.
     policy: Mutex<Option<Option<HostPolicy>>>,
     /// Asked before the policy.
     filter: Mutex<Option<Arc<dyn PacketFilter>>>,
-    unsettled: Mutex<Unsettled>,
+    pending: Mutex<Pending>,
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Kept {
+impl DeviceState {
     pub(super) fn of(device: &Device) -> Arc<Self> {
         device.manager()
     }
 
-    pub(super) fn host(&self) -> MutexGuard<'_, Option<LoopHost>> {
+    pub(super) fn host(&self) -> MutexGuard<'_, Option<LoopbackHost>> {
         lock(&self.host)
     }
 
@@ -45,30 +45,30 @@ impl Kept {
         lock(&self.filter)
     }
 
-    pub(super) fn unsettled(&self) -> MutexGuard<'_, Unsettled> {
-        lock(&self.unsettled)
+    pub(super) fn pending(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
     }
 }
 
-impl Manager for Kept {
-    fn is_settled(&self) -> bool {
-        self.unsettled().is_empty()
+impl Manager for DeviceState {
+    fn is_idle(&self) -> bool {
+        self.pending().is_empty()
     }
 
-    fn settle(&self, device: &Device) -> usize {
-        settle::settle(self, device)
+    fn housekeep(&self, device: &Device) -> usize {
+        housekeeping::housekeep(self, device)
     }
 
     fn forgotten(&self, conn: ConnId) {
-        settle::forgotten(self, conn);
+        housekeeping::forgotten(self, conn);
     }
 
     fn moved(&self) {
-        settle::moved(self);
+        housekeeping::moved(self);
     }
 
     fn removed(&self, _: &Device) {
-        settle::removed(self);
+        housekeeping::removed(self);
     }
 
     fn refuse(&self, device: &Device, conn: ConnId) {

@@ -9,7 +9,7 @@ use super::Device;
 use crate::error::DeviceError;
 
 /// Who has a connection or a listener. Called without any lock, by one thread at a time and in the order of the events.
-pub(crate) trait Owner: Send + Sync {
+pub(crate) trait EventOwner: Send + Sync {
     /// An event of its connection; `last`: the connection is over.
     fn event(self: Arc<Self>, conn: ConnId, event: Event, last: bool);
 
@@ -19,17 +19,17 @@ pub(crate) trait Owner: Send + Sync {
 
 /// The owners. It keeps nobody alive.
 #[derive(Default)]
-pub(crate) struct Owners {
-    listeners: BTreeMap<u16, Weak<dyn Owner>>,
-    connections: BTreeMap<ConnId, Weak<dyn Owner>>,
+pub(crate) struct EventRouting {
+    listeners: BTreeMap<u16, Weak<dyn EventOwner>>,
+    connections: BTreeMap<ConnId, Weak<dyn EventOwner>>,
 }
 
-impl Owners {
-    pub(crate) fn add_listener(&mut self, port: u16, owner: Weak<dyn Owner>) {
+impl EventRouting {
+    pub(crate) fn add_listener(&mut self, port: u16, owner: Weak<dyn EventOwner>) {
         self.listeners.insert(port, owner);
     }
 
-    pub(crate) fn add_connection(&mut self, conn: ConnId, owner: Weak<dyn Owner>) {
+    pub(crate) fn add_connection(&mut self, conn: ConnId, owner: Weak<dyn EventOwner>) {
         self.connections.insert(conn, owner);
     }
 
@@ -43,7 +43,7 @@ impl Owners {
     }
 
     /// The owner of a connection; `last`: it is over.
-    fn of(&mut self, conn: ConnId, last: bool) -> Option<Arc<dyn Owner>> {
+    fn of(&mut self, conn: ConnId, last: bool) -> Option<Arc<dyn EventOwner>> {
         let owner = self.connections.get(&conn).and_then(Weak::upgrade);
         if last || owner.is_none() {
             self.connections.remove(&conn);
@@ -57,14 +57,14 @@ impl Owners {
         listener.is_some_and(|listener| listener.strong_count() > 0)
     }
 
-    fn of_listener(&self, port: u16) -> Option<Arc<dyn Owner>> {
+    fn of_listener(&self, port: u16) -> Option<Arc<dyn EventOwner>> {
         self.listeners.get(&port).and_then(Weak::upgrade)
     }
 }
 
 impl Device {
     /// Hands an event on to whom it belongs. Called without any lock.
-    pub(super) fn hand_on(&self, event: Event) -> Result<(), DeviceError> {
+    pub(super) fn route_event(&self, event: Event) -> Result<(), DeviceError> {
         let (conn, last) = match &event {
             Event::QpFatal {
                 qp,
@@ -93,7 +93,7 @@ impl Device {
             Event::StreamRequest { conn, .. }
             | Event::StreamEstablished { conn, .. }
             | Event::StreamClosed { conn, .. }
-                if !self.lock().owners.knows(*conn) =>
+                if !self.lock().event_routing.knows(*conn) =>
             {
                 if let Some(events) = &mut self.lock().stream_events {
                     events.push_back(event);
@@ -120,11 +120,11 @@ impl Device {
                 return Ok(());
             }
         };
-        let owner = self.lock().owners.of(conn, last);
+        let owner = self.lock().event_routing.of(conn, last);
         match (owner, &event) {
             (Some(owner), _) => owner.event(conn, event, last),
             (None, Event::ConnectRequest { port, .. }) => {
-                let listener = self.lock().owners.of_listener(*port);
+                let listener = self.lock().event_routing.of_listener(*port);
                 let Some(listener) = listener else {
                     tracing::debug!(port, "request for a listener that is gone");
                     self.refuse(conn);

@@ -22,7 +22,7 @@ const SEGMENTS: u32 = 8;
 
 /// What came since the device last asked for an interrupt.
 #[derive(Debug, Default)]
-pub(crate) struct Patience {
+pub(crate) struct InterruptModeration {
     /// Reports since there was anything unusual.
     calm: u32,
     /// Reports that the device had asked for, and that came.
@@ -36,7 +36,7 @@ pub(crate) struct Patience {
     posted: Option<u32>,
 }
 
-impl Patience {
+impl InterruptModeration {
     /// A report came.
     pub(super) fn saw(&mut self, report: &[u8; SegmentReport::SIZE]) {
         let kind = report[SegmentReport::KIND_AT];

@@ -87,7 +87,7 @@ impl Exchange {
         device
             .check_fault()
             .map_err(|_| ConnectFailure::Unreachable)?;
-        if !device.lock().owners.listens(to.port) {
+        if !device.lock().event_routing.listens(to.port) {
             return Err(ConnectFailure::Refused);
         }
         let request = {
@@ -252,7 +252,7 @@ impl Exchange {
         let Some(own) = lock(&self.table).ends.get(&conn).cloned() else {
             return;
         };
-        device.lock().owners.remove_connection(conn);
+        device.lock().event_routing.remove_connection(conn);
         match own.phase {
             Phase::Up => self.end(conn, None, DisconnectReason::Aborted),
             Phase::Asked => {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use super::State;
 
 /// What makes events that may wait.
-pub(crate) trait Moderated: Send + Sync {
+pub(crate) trait ModeratedCq: Send + Sync {
     /// When what waits has waited for long enough; what nobody has asked about before waits from `now` on. With the device's lock.
     fn due(&self, now: u64) -> Option<u64>;
     /// It has. With the device's lock.
@@ -16,8 +16,8 @@ pub(crate) trait Moderated: Send + Sync {
 /// All that have events that may wait.
 #[derive(Default)]
 pub(super) struct Waiting {
-    those: Vec<Weak<dyn Moderated>>,
-    /// Something waits that [`Moderated::due`] was not asked about.
+    those: Vec<Weak<dyn ModeratedCq>>,
+    /// Something waits that [`ModeratedCq::due`] was not asked about.
     fresh: Arc<AtomicBool>,
     /// When the first one has waited for long enough.
     pub(super) first_due: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Waiting {
 
 impl State {
     /// Events of `source` may wait from now on, or do not. What it has to set when one begins to.
-    pub(crate) fn moderate<T: Moderated + 'static>(
+    pub(crate) fn moderate<T: ModeratedCq + 'static>(
         &mut self,
         source: &Arc<T>,
         may_wait: bool,

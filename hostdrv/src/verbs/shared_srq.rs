@@ -27,6 +27,7 @@ pub struct SrqTerms {
 
 /// A shared receive queue of an XRC domain that another process posts to and polls. It lives as long as this.
 #[derive(Debug)]
+#[must_use = "the queue is destroyed when this is dropped"]
 pub struct SrqLease {
     srq: Srq,
     cq: Cq,
@@ -35,16 +36,16 @@ pub struct SrqLease {
 impl Pd {
     /// A new shared receive queue of an XRC domain for another process, with a completion queue of its own. [`progress`](crate::Device::progress) of this
     /// process takes what is posted: each call looks.
-    #[tracing::instrument(name = "lend_srq", level = "debug", skip_all, fields(device = self.device().name()))]
-    pub fn lend_xrc_srq(
+    #[tracing::instrument(name = "share_srq", level = "debug", skip_all, fields(device = self.device().name()))]
+    pub fn share_xrc_srq(
         &self,
         xrcd: &Xrcd,
         init: &SrqInit,
         cqe: usize,
     ) -> Result<SrqLease, VerbsError> {
-        let cq = self.device().create_lendable_cq(cqe)?;
-        let srq = self.create_lendable_xrc_srq(xrcd, &cq, init)?;
-        cq.inner().lend();
+        let cq = self.device().create_shareable_cq(cqe)?;
+        let srq = self.create_shareable_xrc_srq(xrcd, &cq, init)?;
+        cq.inner().share();
         Ok(SrqLease { srq, cq })
     }
 }
@@ -53,7 +54,7 @@ impl SrqLease {
     /// The files of both memories, the queue's and its completion queue's, and what is in them.
     pub fn files(&self) -> Result<([BorrowedFd<'_>; 2], SrqTerms), VerbsError> {
         let files = self.srq.rings().file().zip(self.cq.inner().file());
-        let (queue, completions) = files.ok_or(VerbsError::NotLendable)?;
+        let (queue, completions) = files.ok_or(VerbsError::NotShareable)?;
         let terms = SrqTerms {
             srq_num: self.srq.srq_num(),
             max_wr: self.srq.rings().depth() as u32,
@@ -64,7 +65,7 @@ impl SrqLease {
 }
 
 /// A borrowed shared receive queue. It has no lock: one thread posts and polls.
-pub struct LentSrq {
+pub struct SharedSrq {
     layout: SharedReceive,
     queue: QueueMemory,
     cq_layout: CompletionQueue,
@@ -75,7 +76,7 @@ pub struct LentSrq {
     free: Vec<u32>,
 }
 
-impl LentSrq {
+impl SharedSrq {
     /// Maps a lent queue, from files that came from [`SrqLease::files`] by whatever way.
     pub fn open([queue, completions]: [OwnedFd; 2], terms: SrqTerms) -> io::Result<Self> {
         let layout = SharedReceive::new(terms.max_wr);
