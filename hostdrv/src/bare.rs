@@ -13,7 +13,7 @@ use weft_card_transport::Transport;
 
 /// The station that a card without an engine is.
 #[derive(Clone, Copy, Debug)]
-pub struct Station {
+pub struct BareStation {
     /// Its MAC address.
     pub mac: [u8; 6],
     /// The longest IP packet.
@@ -30,10 +30,10 @@ impl BareCard {
     /// Resets the card and sets its rings up. Nothing is turned on yet (`CTRL`).
     pub fn bring_up(
         transport: Arc<dyn Transport>,
-        station: Station,
+        station: BareStation,
         rings: RingSizes,
     ) -> Result<Self, DeviceError> {
-        let Station { mac, mtu, secret } = station;
+        let BareStation { mac, mtu, secret } = station;
         Card::bring_up(Mmio::new(transport), mac, mtu, HashSecret(secret), rings).map(Self)
     }
 

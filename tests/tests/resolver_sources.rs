@@ -312,7 +312,11 @@ fn who_is_believed() {
         }
     });
     assert_eq!(frames(&bench), (2, 2));
-    assert_eq!((report.not_believed, report.announced), (1, 1), "{report:?}");
+    assert_eq!(
+        (report.not_believed, report.announced),
+        (1, 1),
+        "{report:?}"
+    );
     assert_eq!((report.known, report.unknown), (1, 1), "{report:?}");
     assert_eq!(report.nonsense, 1, "{report:?}");
 }

@@ -27,8 +27,7 @@ use weft_engine::on_card::NotOnCard;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
 pub use self::image::{Image, ImageError};
-pub use self::served::CardEngine;
-pub(crate) use self::served::{ServedQueues, TakesFrames};
+pub(crate) use self::served::{CardEngine, ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
 use weft_card_transport::{RegisterAccess, Transport, TransportError};
@@ -407,20 +406,6 @@ impl Processor {
             let at_rest = state.end.is_some() || state.status.asleep();
             Ok(at_rest.then_some(state))
         })
-    }
-
-    /// Sleeps until the firmware has something to tell.
-    ///
-    /// # Errors
-    /// It ended, or had nothing to tell until then.
-    fn sleep(&self, until: u64) -> Result<(), ProcessorError> {
-        if self.transport.wait(0, Some(until))? {
-            return Ok(());
-        }
-        match self.state()?.end {
-            Some(end) => Err(ProcessorError::Stopped(end)),
-            None => Err(ProcessorError::Silent),
-        }
     }
 
     /// Looks until there is something.

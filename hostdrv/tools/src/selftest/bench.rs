@@ -11,7 +11,7 @@ use weft_layout::{
 use super::{nonzero, Context, Counted, Failure};
 use weft_card_transport::dma::DmaBuffer;
 use weft_card_transport::{RegisterAccess, Transport};
-use weft_hostdrv::bare::{BareCard, Station};
+use weft_hostdrv::bare::{BareCard, BareStation};
 use weft_hostdrv::device::RingSizes;
 
 /// The station under test.
@@ -94,7 +94,7 @@ impl Bench {
 
     pub(super) fn with_rings(context: &Context, rings: RingSizes) -> Result<Self, Failure> {
         let transport = Arc::clone(&context.transport);
-        let station = Station {
+        let station = BareStation {
             mac: MAC,
             mtu: MTU,
             secret: SECRET.0,
