@@ -147,7 +147,7 @@ fn main() {
 
 /// Server and client in one program, without a card.
 fn try_it() -> Result<(), Error> {
-    let host = LoopHost::new();
+    let host = LoopbackHost::new();
     let ips = [1, 2].map(|n| Ipv4Addr::new(10, 9, 0, n));
     let [b, a] = ips.map(|ip| Device::without_card(DeviceConfig::at(ip)));
     let (a, b) = (a?, b?);

@@ -5,21 +5,20 @@
 //! [`Device::wait`] until the card or a timer wants it.
 
 mod async_event;
-mod bells;
-mod belongings;
-mod beside;
-mod carry;
+mod client_resources;
 mod control;
+mod control_clients;
+mod cq_moderation;
+mod deferred_deregistration;
+mod doorbell_bitmap;
+mod event_routing;
 mod executor;
 mod files;
-mod leaving;
-mod lessees;
+mod interrupt_moderation;
+mod loopback;
+mod loopback_copy;
 mod manager;
-mod moderated;
-mod named;
 mod on_card;
-mod owners;
-mod patience;
 mod place;
 mod queue_pairs;
 mod raw_queues;
@@ -27,7 +26,8 @@ mod second_port;
 mod shared_receives;
 mod sleep;
 mod sleepers;
-mod taking;
+mod wqe_intake;
+mod xrcd_registry;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -44,32 +44,30 @@ use weft_engine::{
 };
 
 use crate::card::{self, Card, MappedMemory};
-pub use crate::card::{Capabilities, Health, RingSizes};
+pub use crate::card::{Capabilities, Health, RingSizes, MAX_FRAME};
+use crate::checks;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::processor::{Image, Processor};
 use crate::stats::{add, counter_named, CardCounters, HostStats};
-use crate::transport::Transport;
 pub use async_event::AsyncEvent;
-use bells::PostBells;
-pub(crate) use beside::{Beside, WeakDevice};
-pub(crate) use carry::Kept;
 pub(crate) use control::{Control, ControlRings};
+use control_clients::ControlClient;
+pub(crate) use cq_moderation::ModeratedCq;
+use cq_moderation::Waiting;
+pub(crate) use deferred_deregistration::DeferredDeregistration;
+use doorbell_bitmap::DoorbellBitmap;
+pub(crate) use event_routing::EventOwner;
+use event_routing::EventRouting;
 use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
-pub(crate) use leaving::Leaving;
-use lessees::Lessee;
+use interrupt_moderation::InterruptModeration;
+pub(crate) use loopback::{Loopback, WeakDevice};
+pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
-pub(crate) use moderated::Moderated;
-use moderated::Waiting;
-pub(crate) use named::FileName;
-use named::Named;
 use on_card::OnCard;
-pub(crate) use owners::Owner;
-use owners::Owners;
-use patience::Patience;
 use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
@@ -78,7 +76,11 @@ use second_port::SecondPort;
 pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
 use sleepers::Sleepers;
-use taking::QpEntry;
+use weft_card_transport::dma::DmaBuffer;
+use weft_card_transport::Transport;
+use wqe_intake::QpEntry;
+pub(crate) use xrcd_registry::XrcdFileName;
+use xrcd_registry::XrcdRegistry;
 
 /// Reports handled before the doorbells of what they caused are rung.
 const REPORTS_PER_BATCH: usize = 64;
@@ -228,12 +230,12 @@ struct Shared {
     mmio: Mmio,
     dispatching: AtomicBool,
     /// Queue pairs with work that nobody has taken.
-    bells: Arc<PostBells>,
+    doorbells: Arc<DoorbellBitmap>,
     /// The device does no more.
     failed: Arc<AtomicBool>,
     deferred: bool,
     /// Who moves messages between queue pairs inside the host.
-    beside: OnceLock<Arc<dyn Beside>>,
+    loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
     name: String,
     caps: Capabilities,
@@ -249,17 +251,17 @@ pub(crate) struct State {
     /// Shared receive queues.
     srqs: BTreeMap<SrqId, SrqEntry>,
     /// What files name.
-    pub(crate) named: Named,
+    pub(crate) xrcd_registry: XrcdRegistry,
     /// The queue pair of each flow.
     flows: Vec<Option<QpId>>,
-    bells: Arc<PostBells>,
+    doorbells: Arc<DoorbellBitmap>,
     /// Flows whose queues another process has: nothing rings for them.
-    pub(crate) lent: Vec<u16>,
+    pub(crate) shared_flows: Vec<u16>,
     /// Processes that control rings were lent to, and the number of the next one.
-    lessees: Vec<Lessee>,
-    next_lessee: u64,
+    control_clients: Vec<ControlClient>,
+    next_control_client: u64,
     failed: Arc<AtomicBool>,
-    pub(crate) owners: Owners,
+    pub(crate) event_routing: EventRouting,
     /// What happened to streams and was not taken, if somebody serves them.
     pub(crate) stream_events: Option<VecDeque<Event>>,
     /// The port for raw frames, if it is open.
@@ -271,7 +273,7 @@ pub(crate) struct State {
     /// Events that wait for more of their kind.
     waiting: Waiting,
     /// Regions that nobody has a handle of, and that work under way uses.
-    leaving: Vec<Leaving>,
+    deferred_deregistrations: Vec<DeferredDeregistration>,
     /// Memory that is no longer registered, and that the card may still be busy with.
     graveyard: Vec<Grave>,
     /// Dropped after the lock is released: their drop may want the lock.
@@ -281,7 +283,7 @@ pub(crate) struct State {
     /// Reports that an interrupt was asked for after; 0: none was asked for.
     armed: u32,
     /// How many to ask for.
-    patience: Patience,
+    interrupt_moderation: InterruptModeration,
     /// When to look next whether the card is still there.
     look_at: u64,
     /// An interrupt has come since the last `progress`.
@@ -339,7 +341,7 @@ impl Drop for Unlocked<'_> {
             self.shared.take_posted();
         }
         if self.joined {
-            self.shared.look_beside();
+            self.shared.notify_loopback();
         }
     }
 }
@@ -347,9 +349,9 @@ impl Drop for Unlocked<'_> {
 impl Shared {
     /// Lets the engine take what was posted, unless another thread is at work in the device: then that one does it when it leaves.
     fn take_posted(&self) {
-        // Who posts rings and then tries the lock; who leaves gives the lock back and then looks at the bells: one of them sees the other.
+        // Who posts rings and then tries the lock; who leaves gives the lock back and then looks at the doorbells: one of them sees the other.
         fence(Ordering::SeqCst);
-        while self.bells.is_rung() && !self.failed.load(Ordering::Acquire) {
+        while self.doorbells.is_rung() && !self.failed.load(Ordering::Acquire) {
             let mut state = match self.state.try_lock() {
                 Ok(state) => state,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -364,7 +366,7 @@ impl Shared {
             drop(state);
             drop(released);
             if joined {
-                self.look_beside();
+                self.notify_loopback();
             }
         }
     }
@@ -490,7 +492,7 @@ impl State {
         };
         card.ring_doorbells()?;
         let fault = card.take_fault();
-        if self.patience.is_late(self.armed) {
+        if self.interrupt_moderation.is_late(self.armed) {
             self.ask_anew();
         }
         fault.map_or(Ok(()), Err)
@@ -592,34 +594,34 @@ impl Device {
         } = config;
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config = numbered(config, &caps);
-        let bells = Arc::new(PostBells::new(caps.flows as usize));
+        let doorbells = Arc::new(DoorbellBitmap::new(caps.flows as usize));
         let failed = Arc::new(AtomicBool::new(false));
         let state = State {
             place,
             mmio: mmio.clone(),
             qps: BTreeMap::new(),
             srqs: BTreeMap::new(),
-            named: Named::default(),
+            xrcd_registry: XrcdRegistry::default(),
             flows: Vec::new(),
-            bells: bells.clone(),
-            lent: Vec::new(),
-            lessees: Vec::new(),
-            next_lessee: 0,
+            doorbells: doorbells.clone(),
+            shared_flows: Vec::new(),
+            control_clients: Vec::new(),
+            next_control_client: 0,
             failed: failed.clone(),
-            owners: Owners::default(),
+            event_routing: EventRouting::default(),
             stream_events: None,
             raw: None,
             async_events: Arc::default(),
             watch: None,
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
-            leaving: Vec::new(),
+            deferred_deregistrations: Vec::new(),
             graveyard: Vec::new(),
             released: Vec::new(),
             frame: Vec::new(),
             next_qp_num: 1,
             armed: 0,
-            patience: Patience::default(),
+            interrupt_moderation: InterruptModeration::default(),
             look_at: mmio.transport.now().saturating_add(PRESENCE_NS),
             woken: false,
             fault: None,
@@ -631,10 +633,10 @@ impl Device {
                 name: mmio.transport.name(),
                 mmio,
                 dispatching: AtomicBool::new(false),
-                bells,
+                doorbells,
                 failed,
                 deferred,
-                beside: OnceLock::new(),
+                loopback: OnceLock::new(),
                 manager: OnceLock::new(),
                 caps,
                 config,
@@ -672,7 +674,8 @@ impl Device {
         self.shared.sleepers.announce();
     }
 
-    pub(crate) fn mmio(&self) -> &Mmio {
+    /// The card's registers and doorbells, counted with what the device itself does.
+    pub fn mmio(&self) -> &Mmio {
         &self.shared.mmio
     }
 
@@ -715,7 +718,7 @@ impl Device {
     /// A queue pair of this flow has new work; `untold`: since who takes has looked.
     pub(crate) fn posted(&self, flow: u16, untold: bool) -> Result<(), DeviceError> {
         if untold {
-            self.shared.bells.ring(flow);
+            self.shared.doorbells.ring(flow);
         }
         // Who sleeps for the device does not look at the bells.
         match self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
@@ -768,11 +771,11 @@ impl Device {
             if state.watch.is_some() {
                 state.arm()?;
             }
-            settled = self.is_settled();
+            settled = self.is_idle();
         }
         handled += self.dispatch_events()?;
         if !settled {
-            handled += self.settle();
+            handled += self.housekeep();
         }
         Ok(handled)
     }
@@ -820,7 +823,7 @@ impl Device {
             let Some((report, arrived, slot)) = here.card.take_report(now)? else {
                 break;
             };
-            state.patience.saw(&report);
+            state.interrupt_moderation.saw(&report);
             add(&counts.engine_steps, 1);
             let Here { engine, card, .. } = &mut **here;
             let for_host = engine.take_report((now, arrived), &report, slot, &mut frame, card)?;
@@ -836,7 +839,10 @@ impl Device {
         }
         state.frame = frame;
         let now = self.now();
-        let owed = state.patience.asleep_over().filter(|_| state.woken);
+        let owed = state
+            .interrupt_moderation
+            .asleep_over()
+            .filter(|_| state.woken);
         if let Place::Here(here) = &mut state.place {
             if owed.is_some_and(|flow| here.engine.acknowledge(now, flow, &mut here.card)) {
                 add(&counts.engine_steps, 1);
@@ -894,7 +900,7 @@ impl Device {
             };
             tracing::debug!(device = self.name(), ?event, "event");
             handled += 1;
-            self.hand_on(event)?;
+            self.route_event(event)?;
         }
     }
 
@@ -922,10 +928,15 @@ impl Device {
         card.set_mac_loopback(on)
     }
 
+    /// Takes memory that the card may still write, and gives it back to the host when the card has done with it.
+    pub fn retire(&self, memory: DmaBuffer) {
+        self.lock().bury(Arc::new(memory));
+    }
+
     /// Reads all counters of the card.
     pub fn counters(&self) -> Result<CardCounters, DeviceError> {
         let _state = self.lock();
-        card::counters(&self.shared.mmio)
+        checks::counters(&self.shared.mmio)
     }
 
     /// Reads one counter of the card by its name (`rx_frames`).
@@ -933,7 +944,7 @@ impl Device {
         let counter =
             counter_named(name).ok_or_else(|| DeviceError::NoSuchCounter(name.to_owned()))?;
         let _state = self.lock();
-        card::counter(&self.shared.mmio, counter)
+        checks::counter(&self.shared.mmio, counter)
     }
 
     /// What the driver counted.

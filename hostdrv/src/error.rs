@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use crate::dma::OutOfBounds;
 use crate::processor::ProcessorError;
-use crate::transport::TransportError;
+use weft_card_transport::dma::OutOfBounds;
+use weft_card_transport::TransportError;
 
 /// The device did not do what it should, or cannot do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -44,30 +44,26 @@
 //! }
 //! ```
 
+pub mod bare;
 pub mod bounded;
-pub mod capture;
 mod card;
+pub mod checks;
 pub mod cm;
 pub mod device;
-pub mod dma;
 mod error;
-pub mod interface;
-pub mod listening;
-mod mmio;
+pub mod mmio;
 pub mod processor;
-mod queue_memory;
 pub mod raw;
-pub mod share;
 pub mod socket;
 mod stats;
-pub mod tap;
-pub mod tools;
-pub mod trace;
-pub mod transport;
+pub mod tcp_services;
 pub mod verbs;
 
 pub use device::{Device, DeviceConfig};
 pub use error::DeviceError;
 pub use stats::{CardCounters, HostStats};
+/// The way to a card, as a program needs it to open a device.
+pub use weft_card_transport as transport;
+pub use weft_card_transport::dma;
 pub use weft_engine::{Congestion, Ecn, EngineConfig, EngineStats, Rung, RungError};
 pub use weft_layout::Counter;

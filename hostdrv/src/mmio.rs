@@ -3,24 +3,38 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use weft_layout::{doorbell, reg, Doorbell, Job, ReadWrite, Register, Writable};
+use weft_layout::{doorbell, Doorbell, Job, ReadWrite, Register, Writable};
 
-use crate::dma::{before_doorbell, DmaBuffer};
 use crate::stats::{add, HostCounts};
-use crate::transport::{Bar, RegisterAccess, Transport, TransportError};
+use weft_card_transport::dma::{before_doorbell, DmaBuffer};
+use weft_card_transport::{Bar, RegisterAccess, Transport, TransportError};
 
 /// All ones: what a bus answers for a device that does not.
-pub(crate) const ALL_ONES: u32 = u32::MAX;
+pub const ALL_ONES: u32 = u32::MAX;
 
-/// A card's registers and doorbells.
+/// A card's registers and doorbells. Clones count together.
 #[derive(Clone)]
-pub(crate) struct Mmio {
+pub struct Mmio {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) counts: Arc<HostCounts>,
 }
 
 impl Mmio {
-    pub(crate) fn read<A, W, R: From<u32> + Debug>(
+    /// Those of the card behind `transport`, with counts of their own.
+    pub fn new(transport: Arc<dyn Transport>) -> Self {
+        Self {
+            transport,
+            counts: Arc::default(),
+        }
+    }
+
+    /// The way to the card.
+    pub fn transport(&self) -> &Arc<dyn Transport> {
+        &self.transport
+    }
+
+    /// Reads a register.
+    pub fn read<A, W, R: From<u32> + Debug>(
         &self,
         register: Register<A, W, R>,
     ) -> Result<R, TransportError> {
@@ -34,7 +48,8 @@ impl Mmio {
         Ok(value)
     }
 
-    pub(crate) fn write<A: Writable, W: Into<u32> + Debug, R>(
+    /// Writes a register.
+    pub fn write<A: Writable, W: Into<u32> + Debug, R>(
         &self,
         register: Register<A, W, R>,
         value: W,
@@ -49,7 +64,7 @@ impl Mmio {
     }
 
     /// Writes an address register pair.
-    pub(crate) fn write_address(
+    pub fn write_address(
         &self,
         low: Register<ReadWrite, u32>,
         high: Register<ReadWrite, u32>,
@@ -60,7 +75,7 @@ impl Mmio {
     }
 
     /// DMA memory, counted.
-    pub(crate) fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError> {
+    pub fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError> {
         let buffer = self.transport.dma_alloc(len)?;
         add(&self.counts.dma_bytes_allocated, buffer.len() as u64);
         tracing::debug!(
@@ -82,33 +97,11 @@ impl Mmio {
     }
 
     /// Rings a doorbell, behind all accesses of DMA memory before it.
-    pub(crate) fn ring(&self, doorbell: Doorbell, value: u32) -> Result<(), TransportError> {
+    pub fn ring(&self, doorbell: Doorbell, value: u32) -> Result<(), TransportError> {
         add(&self.counts.mmio_writes, 1);
         add(&self.counts.doorbells, 1);
         tracing::trace!(doorbell = doorbell.name(), value, "ring");
         before_doorbell();
         self.transport.ring(doorbell, value)
-    }
-}
-
-/// The register at this offset.
-pub(crate) fn register_name(offset: u32) -> &'static str {
-    reg::ALL
-        .iter()
-        .find(|(_, at, words)| (*at..at + 4 * words).contains(&offset))
-        .map_or("(reserved)", |(name, _, _)| name)
-}
-
-/// The doorbell at this offset.
-pub(crate) fn doorbell_name(offset: u32) -> &'static str {
-    match offset {
-        doorbell::JOB_TAIL => "JOB_TAIL",
-        doorbell::REPORT_HEAD => "REPORT_HEAD",
-        doorbell::RAW_HEAD => "RAW_HEAD",
-        doorbell::REPORT_ARM => "REPORT_ARM",
-        doorbell::CAPTURE_HEAD => "CAPTURE_HEAD",
-        doorbell::RQ_TAIL.. => "RQ_TAIL",
-        doorbell::REPORT_ARM_AFTER..doorbell::JOB_PUSH => "REPORT_ARM_AFTER",
-        _ => "JOB_PUSH",
     }
 }

@@ -15,6 +15,7 @@ use crate::error::DeviceError;
 /// The device's port for raw frames. There is one at a time; dropping it makes the engine the only
 /// stack again.
 #[derive(Debug)]
+#[must_use = "the port is closed when this is dropped"]
 pub struct RawPort {
     device: Device,
 }

@@ -18,8 +18,8 @@ fn ip(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, 0, number)
 }
 
-fn members() -> (LoopHost, [Device; 2]) {
-    let host = LoopHost::new();
+fn members() -> (LoopbackHost, [Device; 2]) {
+    let host = LoopbackHost::new();
     let devices = [1, 2].map(|number| {
         let config = DeviceConfig::at(ip(number)).seed(number.into());
         Device::without_card(config).expect("it comes up")

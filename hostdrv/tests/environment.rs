@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use fake::FakeCard;
 use weft_hostdrv::cm::{
     default_peer_to_peer, set_default_peer_to_peer, CmError, CmEventType, CmState, ConnParam,
-    LoopHost, CONFIG_VARIABLE, PEER_TO_PEER_VARIABLE, REJECTED_NO_PEER_TO_PEER,
+    LoopbackHost, CONFIG_VARIABLE, PEER_TO_PEER_VARIABLE, REJECTED_NO_PEER_TO_PEER,
 };
 use weft_hostdrv::verbs::QpInit;
 use weft_hostdrv::{Device, DeviceConfig};
@@ -47,7 +47,7 @@ fn the_hosts_configuration_comes_last() {
 
 /// By its port, and without its program's doing.
 fn a_listener_insists() {
-    let host = LoopHost::new();
+    let host = LoopbackHost::new();
     let [a, b] = [1, 2].map(|number| {
         let config = DeviceConfig::at(Ipv4Addr::new(10, 0, 0, number)).seed(1);
         let device = Device::without_card(config).expect("it comes up");

@@ -3,7 +3,7 @@
 mod bring_up;
 mod cm_styles;
 mod fake;
-mod loop_host;
+mod loopback_host;
 mod misuse;
 mod raw;
 mod reports;
@@ -11,8 +11,4 @@ mod resize;
 mod route_bytes;
 mod seed;
 mod short_way;
-mod tap;
 mod threads;
-mod toy;
-mod vfio_user;
-mod vfio_user_hostile;

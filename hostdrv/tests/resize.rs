@@ -227,9 +227,9 @@ fn sizes_that_none_can_have_are_refused() {
         };
         assert_eq!(cq.resize(given as usize), Err(wrong));
     }
-    let lendable = device.create_lendable_cq(8).expect("a queue");
-    assert_eq!(lendable.resize(9), Err(VerbsError::CqLendable));
-    assert_eq!((cq.cqe(), lendable.cqe()), (8, 8));
+    let shareable = device.create_shareable_cq(8).expect("a queue");
+    assert_eq!(shareable.resize(9), Err(VerbsError::CqLendable));
+    assert_eq!((cq.cqe(), shareable.cqe()), (8, 8));
     card.lock().lost = Some("pulled out".into());
     while device.progress().is_ok() {
         card.lock().now += 1_000_000;

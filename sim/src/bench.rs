@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use weft_hostdrv::dma::{OutOfBounds, Pages};
+use weft_card_transport::dma::{OutOfBounds, Pages};
 use weft_layout::{
     doorbell,
     reg::{self, TableCmd, TableCmdRead},

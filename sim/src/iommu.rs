@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 use thiserror::Error;
-use weft_hostdrv::dma::{Pages, SharedMemory, PAGE_SIZE};
+use weft_card_transport::dma::{Pages, SharedMemory, PAGE_SIZE};
 
 use crate::seed::{generator, Stream};
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use weft_hostdrv::dma::{page_size, DmaBuffer, Pages, SharedMemory};
-use weft_hostdrv::transport::{Bar, Transport, TransportError};
+use weft_card_transport::dma::{page_size, DmaBuffer, Pages, SharedMemory};
+use weft_card_transport::{Bar, Transport, TransportError};
 use weft_layout::pci;
 
 use crate::card::DOORBELLS;

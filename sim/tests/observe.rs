@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use weft_hostdrv::capture::{CaptureConfig, CapturedFrame, Direction};
+use weft_card_transport::{Bar, Transport};
+use weft_debug::capture::{Capture, CaptureConfig, CapturedFrame, Direction};
+use weft_debug::trace::{DropReason, JobEnd, Trace, TraceKind, TraceReader, Verdict};
 use weft_hostdrv::cm::ConnParam;
-use weft_hostdrv::trace::{DropReason, JobEnd, Trace, TraceKind, TraceReader, Verdict};
-use weft_hostdrv::transport::{Bar, Transport};
 use weft_hostdrv::DeviceError;
 use weft_layout::reg::Status;
 use weft_layout::{
@@ -45,7 +45,7 @@ fn the_trace_tells_the_life_of_a_send() {
         let quiet = ConnParam::default();
         let mut pair = Pair::connect(&fabric, 7471, &quiet, &quiet, &source, 4096).unwrap();
         pair.established().unwrap();
-        let mut readers = [0, 1].map(|n| fabric.device(n).trace().unwrap());
+        let mut readers = [0, 1].map(|n| TraceReader::of(fabric.device(n)).unwrap());
         for reader in &mut readers {
             let trace = reader.poll().unwrap();
             assert!(
@@ -260,7 +260,7 @@ fn mac_loopback_keeps_the_errors_that_turning_it_on_clears() {
 }
 
 /// Everything that a capture has.
-fn drain(capture: &mut weft_hostdrv::capture::Capture) -> Vec<CapturedFrame> {
+fn drain(capture: &mut Capture) -> Vec<CapturedFrame> {
     std::iter::from_fn(|| capture.poll().unwrap()).collect()
 }
 
@@ -278,10 +278,10 @@ fn both_ends_capture_the_same_frames_of_a_device_in_use() {
         };
         // Nothing is on its way when they begin.
         fabric.run_for(100_000).unwrap();
-        let mut captures = [0, 1].map(|n| fabric.device(n).start_capture(config).unwrap());
+        let mut captures = [0, 1].map(|n| Capture::start(fabric.device(n), config).unwrap());
         assert!(
             matches!(
-                fabric.device(0).start_capture(config),
+                Capture::start(fabric.device(0), config),
                 Err(DeviceError::CaptureRunning)
             ),
             "{kind}"
@@ -334,19 +334,17 @@ fn both_ends_capture_the_same_frames_of_a_device_in_use() {
                 times.clone().is_sorted_by(|x, y| x < y),
                 "{kind}: {direction:?}"
             );
-            assert!(times.all(|t| t <= fabric.device(0).trace().unwrap().now().unwrap()));
+            assert!(times.all(|t| t <= TraceReader::of(fabric.device(0)).unwrap().now().unwrap()));
         }
         // Another one after the first, with short slots; then memory is gone and nothing is written to it.
         drop(captures);
-        let mut capture = fabric
-            .device(0)
-            .start_capture(CaptureConfig {
-                sent: false,
-                snap: 60,
-                slots_log2: 1,
-                ..config
-            })
-            .unwrap();
+        let short = CaptureConfig {
+            sent: false,
+            snap: 60,
+            slots_log2: 1,
+            ..config
+        };
+        let mut capture = Capture::start(fabric.device(0), short).unwrap();
         {
             let mut world = weft_sim::transport::lock(fabric.world());
             world.deliver(0, vec![0xaa; 900], true);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use flows::load::Load;
 use flows::{Flows, ELEMENT, IN_FLIGHT, MEMORY, RQ_LOG2};
-use weft_hostdrv::capture::{CaptureConfig, CapturedFrame, Direction};
+use weft_debug::capture::{Capture, CaptureConfig, CapturedFrame, Direction};
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::SendWr;
 use weft_layout::{doorbell, fpdu_verdict, report_kind, FpduReport, FrameReport, SegmentReport};
@@ -374,7 +374,7 @@ fn captures(fabric: &Fabric) -> Result<(), String> {
         slots_log2: 5,
         ..CaptureConfig::default()
     };
-    let mut captures = [0, 1].map(|n| fabric.device(n).start_capture(config).unwrap());
+    let mut captures = [0, 1].map(|n| Capture::start(fabric.device(n), config).unwrap());
     let mut seen: [Vec<CapturedFrame>; 2] = [vec![], vec![]];
     for turn in 0..13 {
         let (at, len) = (turn * 100, 2000 + 400 * turn);

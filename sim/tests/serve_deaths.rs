@@ -48,7 +48,7 @@ fn a_client_that_stops_anywhere_leaves_nothing_behind() {
     for seed in 0..60 {
         let mut rng = generator(seed, Stream::Application);
         let mut raw = Raw::greet(&served.sockets()[0], 64);
-        raw.lend(IOVA, MEMORY);
+        raw.share(IOVA, MEMORY);
         be_master(&mut raw);
         let mut driver = Driver::new(&mut raw, IOVA, true);
         let mut memory = raw.memory.clone();

@@ -23,7 +23,7 @@ fn frames_by_message(manner: Manner, max_data: usize) {
     let served = serve();
     let mut raw = Raw::greet(&served.sockets()[0], max_data);
     raw.manner = manner;
-    raw.lend(IOVA, MEMORY);
+    raw.share(IOVA, MEMORY);
     be_master(&mut raw);
     let mut driver = Driver::new(&mut raw, IOVA, true);
     for n in 0..8u8 {
@@ -83,7 +83,7 @@ fn messages_are_as_short_as_the_client_wants() {
 fn a_client_that_refuses_makes_a_dma_error() {
     let served = serve();
     let mut raw = Raw::greet(&served.sockets()[0], 4096);
-    raw.lend(IOVA, MEMORY);
+    raw.share(IOVA, MEMORY);
     be_master(&mut raw);
     let mut driver = Driver::new(&mut raw, IOVA, true);
     raw.manner = Manner::Refusing;
@@ -101,7 +101,7 @@ fn a_client_that_refuses_makes_a_dma_error() {
 fn a_client_that_does_not_answer_stops_neither_its_card_nor_another() {
     let served = serve();
     let mut raw = Raw::greet(&served.sockets()[0], 4096);
-    raw.lend(IOVA, MEMORY);
+    raw.share(IOVA, MEMORY);
     be_master(&mut raw);
     let mut driver = Driver::new(&mut raw, IOVA, true);
     raw.manner = Manner::Never;
@@ -216,7 +216,7 @@ fn wrong_fields_get_an_error_and_nothing_else_happens() {
         ];
         refused(&mut raw, 2, &payload(&fields), 22);
     }
-    raw.lend(0x1000, 0x2000);
+    raw.share(0x1000, 0x2000);
     let again = [
         Field::W(32),
         Field::W(3),

@@ -4,10 +4,10 @@
 use std::error::Error;
 use std::net::SocketAddrV4;
 
-use weft_hostdrv::tools::rping::{Client, ClientConfig, Keys, Server, ServerConfig, PORT};
-use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_tests::cards;
+use weft_tools::rping::{Client, ClientConfig, Keys, Server, ServerConfig, PORT};
+use weft_tools::Machine;
 
 const PINGS: u64 = 50;
 const LIMIT: u64 = 1_000_000_000;

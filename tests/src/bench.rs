@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use weft_hostdrv::cm::LoopHost;
+use weft_hostdrv::cm::LoopbackHost;
 use weft_hostdrv::transport::{self, NoCard, OpenError, Transport};
 use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
 use weft_sim::fabric::{ip, mac, Fabric, FabricConfig, FabricError};
@@ -244,7 +244,7 @@ impl Bench {
         };
         let devices = vec![device(0)?, device(1)?];
         if *way == Way::Loop {
-            let host = LoopHost::new();
+            let host = LoopbackHost::new();
             for device in &devices {
                 host.join(device).expect("two addresses");
             }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_hostdrv::cm::{AddrHints, AddrInfo, CmError};
-use weft_hostdrv::tools::resolver::{Resolver, ResolverConfig, ResolverError, ResolverReport};
+use weft_tools::resolver::{Resolver, ResolverConfig, ResolverError, ResolverReport};
 
 use crate::bench::Bench;
 use crate::ends::LIMIT;

@@ -194,7 +194,7 @@ fn a_listener_hears_of_both_transports() {
     }
     let _limit = Limit::usual("seed 14");
     let bench = Bench::new(&Way::Sim, 14).expect("two cards come up");
-    let host = LoopHost::new();
+    let host = LoopbackHost::new();
     for device in bench.devices() {
         host.join(device).expect("two addresses");
     }

@@ -239,6 +239,52 @@ fn each_folder_of_the_engine_uses_what_the_page_allows_it() {
     assert!(left.is_empty(), "folders in a circle: {left:?}");
 }
 
+/// What the host's side consists of: each crate, and where it is.
+const HOST: [(&str, &str); 6] = [
+    ("weft-card-transport", "hostdrv/transport"),
+    ("weft-hostdrv", "hostdrv"),
+    ("weft-debug", "hostdrv/debug"),
+    ("weft-share", "hostdrv/share"),
+    ("weft-tools", "hostdrv/tools"),
+    ("weft", "hostdrv/command"),
+];
+
+/// The project's crates that this manifest has as dependencies, those for tests left out.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let (_, section) = manifest
+        .split_once("\n[dependencies]\n")
+        .expect("a crate has dependencies");
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section.lines().filter_map(|line| line.split_once(" = "));
+    let names = names.filter(|(name, _)| name.starts_with("weft-"));
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn each_crate_of_the_host_uses_what_the_page_allows_it() {
+    let rows = table(&page(), "The host's crates");
+    assert_eq!(rows.len(), HOST.len(), "{rows:?}");
+    let driver = modules(&root().join("hostdrv/src")).0;
+    for ((name, path), row) in HOST.iter().zip(rows) {
+        let [named, uses, of_driver] = &row[..] else {
+            panic!("a row has three cells: {row:?}");
+        };
+        assert_eq!(named, &[*name]);
+        let manifest = read(&root().join(path).join("Cargo.toml"));
+        let uses: BTreeSet<_> = uses.iter().cloned().collect();
+        assert_eq!(dependencies(&manifest), uses, "what {name} depends on");
+        let mut files = Vec::new();
+        sources(&root().join(path).join("src"), &mut files);
+        let used = files.iter().flat_map(|file| {
+            let names = names_after(&code(&read(file)), "weft_hostdrv::");
+            names.into_iter().filter(|used| driver.contains(used))
+        });
+        let used: BTreeSet<_> = used.collect();
+        let allowed: BTreeSet<_> = of_driver.iter().cloned().collect();
+        assert_eq!(used, allowed, "modules of the driver that {name} uses");
+    }
+}
+
 #[test]
 fn no_circle_of_modules() {
     let mut known: BTreeMap<String, Edges> = BTreeMap::new();
@@ -251,6 +297,10 @@ fn no_circle_of_modules() {
     }
     for (name, src, depth) in [
         ("weft-hostdrv", "hostdrv/src", 1),
+        ("weft-card-transport", "hostdrv/transport/src", 1),
+        ("weft-debug", "hostdrv/debug/src", 1),
+        ("weft-share", "hostdrv/share/src", 1),
+        ("weft-tools", "hostdrv/tools/src", 1),
         ("weft-engine", "firmware/engine/src", 2),
         ("weft-tcp", "firmware/tcp/src", 1),
         ("weft-queues", "firmware/queues/src", 1),

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use weft_hostdrv::cm::*;
-use weft_hostdrv::share::{Broker, Client, Limits, SharedQp};
 use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
 use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
 use weft_interface_v1 as v1;
 use weft_layout::CqeStatus;
 use weft_limit::Limit;
+use weft_share::{Broker, Client, Limits, SharedQp};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{command, event};
 use weft_tests::ends::{no_faults, End, PORT};

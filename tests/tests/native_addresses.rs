@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::tools::resolver::{ResolverError, ResolverReport};
 use weft_hostdrv::verbs::*;
 use weft_limit::Limit;
 use weft_sim::fabric::{ip, mac};
@@ -16,6 +15,7 @@ use weft_tests::ends::{completion, next_event, End, PORT};
 use weft_tests::left_out_on_card;
 use weft_tests::resolvers::{ask, hints, Files};
 use weft_tests::watched::{frames, watched};
+use weft_tools::resolver::{ResolverError, ResolverReport};
 
 const TABLE: &str = r#"
 services = { weft = 4791 }

@@ -14,14 +14,12 @@ use std::time::{Duration, Instant};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use weft_hostdrv::tools::rping::{
-    Client, ClientConfig, Note, Observer, Server, ServerConfig, PORT,
-};
-use weft_hostdrv::tools::run;
 use weft_hostdrv::{transport, Device, DeviceConfig};
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::{start, CardConfig, ServeConfig, Served};
 use weft_tests::{fewer_on_card, models};
+use weft_tools::rping::{Client, ClientConfig, Note, Observer, Server, ServerConfig, PORT};
+use weft_tools::run;
 
 /// What a child is told: role, socket, number of pings, seed.
 const VARIABLE: &str = "WEFT_PULL_CHILD";

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use rustix::thread::set_thread_uid;
 use weft_hostdrv::cm::*;
-use weft_hostdrv::tools::resolver::{Resolver, ResolverConfig};
 use weft_limit::Limit;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::ends::{next_event, End, PORT};
 use weft_tests::resolvers::{ask, hints, served, Files};
 use weft_tests::watched::{frames, watched};
+use weft_tools::resolver::{Resolver, ResolverConfig};
 
 const ANY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 
@@ -29,7 +29,7 @@ fn named(config: ResolverConfig) -> ResolverConfig {
 
 /// Waits until it was told so often: who heard something by ARP does not wait for it.
 fn heard(resolver: &Resolver, times: u64) {
-    while resolver.report().told < times {
+    while resolver.report().announced < times {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -78,7 +78,7 @@ fn what_one_program_heard_the_next_one_knows() {
         }
     });
     assert_eq!(
-        (report.known, report.unknown, report.told),
+        (report.known, report.unknown, report.announced),
         (3, 3, 1),
         "{report:?}"
     );
@@ -134,7 +134,7 @@ fn peers_know_their_own_devices() {
     // Each of four questions once, but for one that both rounds may have carried.
     assert!((4..=8).contains(&report.for_peers), "{report:?}");
     assert_eq!(
-        (report.told, report.strangers, report.nonsense),
+        (report.announced, report.strangers, report.nonsense),
         (1, 0, 0),
         "{report:?}"
     );
@@ -312,7 +312,11 @@ fn who_is_believed() {
         }
     });
     assert_eq!(frames(&bench), (2, 2));
-    assert_eq!((report.not_believed, report.told), (1, 1), "{report:?}");
+    assert_eq!(
+        (report.not_believed, report.announced),
+        (1, 1),
+        "{report:?}"
+    );
     assert_eq!((report.known, report.unknown), (1, 1), "{report:?}");
     assert_eq!(report.nonsense, 1, "{report:?}");
 }
@@ -344,7 +348,7 @@ fn who_listens_is_known() {
         ask(&bench, 0, &ip(1).to_string(), "1", &files.hints()).expect("there");
         assert_eq!(frames(&bench), (0, 0));
     });
-    assert_eq!((report.told, report.known), (1, 1), "{report:?}");
+    assert_eq!((report.announced, report.known), (1, 1), "{report:?}");
 }
 
 /// Run by the test above in a process of its own.
@@ -373,6 +377,6 @@ fn a_resolver_without_a_table() {
         let info = ask(&bench, 0, "two", "4791", &names).expect("known");
         assert_eq!(info.destination, SocketAddrV4::new(ip(1), PORT).into());
     });
-    assert_eq!((report.known, report.told), (1, 1));
+    assert_eq!((report.known, report.announced), (1, 1));
     assert_eq!(frames(&bench), (0, 0));
 }

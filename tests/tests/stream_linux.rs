@@ -9,15 +9,15 @@ use std::rc::Rc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use weft_hostdrv::interface::Interface;
-use weft_hostdrv::tools::stream::{chargen, StreamConfig, StreamServer};
-use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::link::Faults;
 use weft_tests::namespace::Namespace;
 use weft_tests::traffic::bytes;
 use weft_tests::{left_out_on_card, rungs};
+use weft_tools::interface::Interface;
+use weft_tools::stream::{chargen, StreamConfig, StreamServer};
+use weft_tools::Machine;
 
 /// No step of a test takes as long, not even with the RTL.
 const PATIENCE: Duration = Duration::from_secs(120);

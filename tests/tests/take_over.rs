@@ -11,7 +11,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam, EventChannel, MpaStart};
-use weft_hostdrv::interface::Interface;
 use weft_hostdrv::verbs::{Access, Cq, Pd, Qp, QpInit, RecvWr, SendWr, WcStatus};
 use weft_hostdrv::Device;
 use weft_sim::fabric::{self, Fabric, FabricConfig};
@@ -19,6 +18,7 @@ use weft_sim::kind::CardKind;
 use weft_tests::namespace::{Joined, Namespace};
 use weft_tests::traffic::bytes;
 use weft_tests::{left_out_on_card, rungs};
+use weft_tools::interface::Interface;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const PORT: u16 = 3260;

@@ -9,9 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use weft_hostdrv::cm::{CmEventType, ConnParam};
-use weft_hostdrv::interface::{Interface, InterfaceError};
 use weft_hostdrv::raw::RawConfig;
-use weft_hostdrv::tap::{Tap, TapConfig, TapError};
 use weft_hostdrv::verbs::{QpInit, SendWr, WcStatus};
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
@@ -19,6 +17,8 @@ use weft_sim::pair::Pair;
 use weft_tests::namespace::Namespace;
 use weft_tests::traffic::{bulk, bytes, ping};
 use weft_tests::{left_out_on_card, rungs};
+use weft_tools::interface::{Interface, InterfaceError};
+use weft_tools::tap::{Tap, TapConfig, TapError};
 
 /// The interface's name in each namespace.
 const NAME: &str = "weft0";
@@ -123,7 +123,7 @@ impl Hosts {
         self.finish("the end of ping", ping)
     }
 
-    fn stats(&self, number: usize) -> weft_hostdrv::interface::InterfaceStats {
+    fn stats(&self, number: usize) -> weft_tools::interface::InterfaceStats {
         self.interfaces[number]
             .as_ref()
             .expect("it is there")

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam, EventChannel, REJECTED_BY_POLICY};
-use weft_hostdrv::interface::{Interface, InterfaceError};
 use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, QpInit, SendWr, WcStatus};
 use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_tests::namespace::{skipped, Namespace};
 use weft_tests::{left_out_on_card, rungs};
+use weft_tools::interface::{Interface, InterfaceError};
 
 const NAME: &str = "weft0";
 const PORT: u16 = 7471;

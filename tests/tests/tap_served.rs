@@ -9,9 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use weft_hostdrv::interface::{Interface, InterfaceStats};
-use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig};
-use weft_hostdrv::tools::Machine;
 use weft_hostdrv::{transport, Device, DeviceConfig, HostStats};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -20,6 +17,9 @@ use weft_sim::serve::{start, CardConfig, ServeConfig};
 use weft_tests::left_out_on_card;
 use weft_tests::namespace::Namespace;
 use weft_tests::traffic::{bulk, ping};
+use weft_tools::interface::{Interface, InterfaceStats};
+use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig};
+use weft_tools::Machine;
 
 const NAME: &str = "weft0";
 /// Between two looks at the flag that ends a host's loop.
@@ -169,7 +169,7 @@ fn rping_beside_the_kernel() {
     let client = Host::start(&a, sockets[0].clone(), 1, move |device| {
         let config = ClientConfig {
             count: PINGS,
-            ..ClientConfig::new(SocketAddrV4::new(ip(2), weft_hostdrv::tools::rping::PORT))
+            ..ClientConfig::new(SocketAddrV4::new(ip(2), weft_tools::rping::PORT))
         };
         let mut client = Some(Client::start(device, config, None).expect("the client"));
         move || {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use weft_hostdrv::tools::{rping, run, selftest, ucmatose};
 use weft_hostdrv::{transport, Device, DeviceConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::{private, start, CardConfig, PrivateSpec, ServeConfig, Served};
+use weft_tools::{rping, run, selftest, ucmatose};
 
 /// Two joined cards. A card of another thread runs as fast as the machine lets it: the functional model.
 fn two_cards(folder: &std::path::Path) -> Served {

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddrV4;
 
-use weft_hostdrv::capture::CaptureConfig;
-use weft_hostdrv::tools::capture::CaptureFile;
-use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
-use weft_hostdrv::tools::Machine;
+use weft_debug::capture::{Capture, CaptureConfig};
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::transport::lock;
 use weft_tests::{cards, rungs};
+use weft_tools::capture::CaptureFile;
+use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
+use weft_tools::Machine;
 
 #[test]
 fn a_ping_as_the_card_saw_it() {
@@ -21,10 +21,8 @@ fn a_ping_as_the_card_saw_it() {
     lock(fabric.world()).link(0).watch();
     let mut bytes = Vec::new();
     let mut file = CaptureFile::new(&mut bytes, "card 0", 250.0).expect("a vector takes it");
-    let mut capture = fabric
-        .device(0)
-        .start_capture(CaptureConfig::default())
-        .expect("it has a capture ring");
+    let mut capture =
+        Capture::start(fabric.device(0), CaptureConfig::default()).expect("it has a capture ring");
     let mut server =
         Server::start(fabric.device(1), ServerConfig::default(), None).expect("listens");
     let config = ClientConfig {

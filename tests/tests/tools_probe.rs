@@ -3,16 +3,17 @@
 use crate::faulty;
 
 use faulty::{transport, Fault};
-use weft_hostdrv::tools::probe::{examine, CardReport, Severity};
-use weft_hostdrv::tools::regs::{counters, difference, Snapshot};
-use weft_hostdrv::tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
-use weft_hostdrv::tools::trace::{Filter, Timeline, KINDS};
-use weft_hostdrv::tools::Machine;
+use weft_debug::trace::TraceReader;
 use weft_layout::reg;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_sim::transport::SimTransport;
 use weft_tests::{cards, rungs};
+use weft_tools::probe::{examine, CardReport, Severity};
+use weft_tools::regs::{counters, difference, Snapshot};
+use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
+use weft_tools::trace::{Filter, Timeline, KINDS};
+use weft_tools::Machine;
 
 fn probe(kind: CardKind, fault: Fault) -> CardReport {
     examine(transport(kind, fault).as_ref())
@@ -178,9 +179,7 @@ fn counters_count_what_happened() {
 #[test]
 fn the_timeline_of_a_ping() {
     let fabric = pinged(2);
-    let trace = fabric
-        .device(0)
-        .trace()
+    let trace = TraceReader::of(fabric.device(0))
         .expect("has one")
         .snapshot()
         .expect("readable");

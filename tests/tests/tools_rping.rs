@@ -3,13 +3,13 @@
 use std::net::SocketAddrV4;
 
 use weft_hostdrv::cm::{Revision, RtrKinds};
-use weft_hostdrv::tools::connection::Terms;
-use weft_hostdrv::tools::peer_error::PeerError;
-use weft_hostdrv::tools::rping::*;
-use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
 use weft_tests::{cards, rungs};
+use weft_tools::connection::Terms;
+use weft_tools::peer_error::PeerError;
+use weft_tools::rping::*;
+use weft_tools::Machine;
 
 const LIMIT: u64 = 60_000_000_000;
 

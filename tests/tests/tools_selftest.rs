@@ -5,10 +5,10 @@ use crate::faulty;
 use std::sync::Arc;
 
 use faulty::{transport, Fault};
-use weft_hostdrv::tools::selftest::{run, Outcome, Report};
 use weft_layout::{doorbell, reg, Counter};
 use weft_sim::kind::CardKind;
 use weft_tests::cards;
+use weft_tools::selftest::{run, Outcome, Report};
 
 fn test(kind: CardKind, fault: Fault) -> Report {
     run(&transport(kind, fault), &[], |_| {})

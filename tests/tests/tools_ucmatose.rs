@@ -2,13 +2,13 @@
 
 use std::net::SocketAddrV4;
 
-use weft_hostdrv::tools::connection::Terms;
-use weft_hostdrv::tools::peer_error::PeerError;
-use weft_hostdrv::tools::ucmatose::*;
-use weft_hostdrv::tools::Machine;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
 use weft_tests::{cards, fewer_on_card, rungs};
+use weft_tools::connection::Terms;
+use weft_tools::peer_error::PeerError;
+use weft_tools::ucmatose::*;
+use weft_tools::Machine;
 
 const LIMIT: u64 = 120_000_000_000;
 

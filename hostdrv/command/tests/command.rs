@@ -499,7 +499,7 @@ fn a_resolver_that_is_interrupted_says_what_it_did() {
         "{output:?}"
     );
     let sources =
-        "0 times told by devices, 0 not believed; 0 answers by peers, 0 for peers, 0 strangers";
+        "0 announcements by devices, 0 not believed; 0 answers by peers, 0 for peers, 0 strangers";
     assert!(text(&output.stdout).contains(sources), "{output:?}");
     assert!(!socket.exists());
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");

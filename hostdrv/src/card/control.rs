@@ -5,7 +5,7 @@ use weft_layout::{reg, registers};
 use super::{check_presence, Card};
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
-use crate::transport::TransportError;
+use weft_card_transport::TransportError;
 
 /// What is on while the card is up.
 const UP: reg::Ctrl = reg::Ctrl(0).with_jobs(true).with_receive(true);

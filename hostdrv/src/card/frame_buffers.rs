@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::dma::DmaBuffer;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use weft_card_transport::dma::DmaBuffer;
 
 /// More than this many frames at a time do not wait for the card.
 const MAX_BUFFERS_LOG2: u8 = 6;

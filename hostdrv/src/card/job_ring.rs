@@ -2,11 +2,11 @@
 
 use weft_layout::{count_near, doorbells, registers, Job};
 
-use super::write_checked;
-use crate::dma::{publish, DmaBuffer};
+use crate::checks::write_checked;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::stats::add;
+use weft_card_transport::dma::{publish, DmaBuffer};
 
 /// Slots of the largest push window.
 const MAX_WINDOW: u32 = 32;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::dma::SharedMemory;
+use weft_card_transport::dma::SharedMemory;
 
 /// Memory that is mapped for the card.
 pub(crate) trait MappedMemory: Send + Sync {

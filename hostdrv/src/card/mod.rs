@@ -3,7 +3,6 @@
 //! Nothing here knows of connections or verbs. Each ring is a file of its own; [`port`] makes the
 //! whole the engine's `Port`.
 
-mod capture_ring;
 mod clock;
 mod control;
 mod fence;
@@ -20,18 +19,14 @@ mod send_buffers;
 mod table;
 mod watch;
 
-use std::fmt::Debug;
-
 use weft_engine::{Arrived, HashSecret};
-use weft_layout::{
-    doorbells, reg, registers, Counter, ReadWrite, Register, INTERFACE_VERSION, NUM_COUNTERS,
-};
+use weft_layout::{doorbells, reg, registers};
 
+use crate::checks::{check_identity, check_presence};
 use crate::error::DeviceError;
-use crate::mmio::{Mmio, ALL_ONES};
-use crate::stats::{add, CardCounters};
+use crate::mmio::Mmio;
+use crate::stats::add;
 
-pub(crate) use capture_ring::{CaptureRing, Wanted};
 use clock::Clock;
 pub(crate) use control::health;
 use control::Control;
@@ -48,7 +43,7 @@ use send_buffers::SendBuffers;
 use watch::Watch;
 
 /// The longest frame the card handles.
-pub(crate) const MAX_FRAME: u16 = 9216;
+pub const MAX_FRAME: u16 = 9216;
 /// Ethernet header with one VLAN tag: what MTU has beyond the IP packet.
 pub(crate) const ETHERNET_HEADER: u16 = 18;
 /// The doorbells of BAR2 leave room for so many flows.
@@ -101,7 +96,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    pub(crate) fn decode(device: &str, caps: reg::Caps) -> Result<Self, DeviceError> {
+    /// What CAPS says; `device` names the card in the error. Replays and ports are in other registers: none, and one.
+    pub fn decode(device: &str, caps: reg::Caps) -> Result<Self, DeviceError> {
         let (data_bytes, vectors) = (caps.data_bytes(), caps.vectors());
         let (flows_log2, stags_log2) = (caps.flows_log2(), caps.stags_log2());
         let why = if !matches!(data_bytes, 16 | 32 | 64) {
@@ -356,50 +352,6 @@ impl Card {
     }
 }
 
-/// All ones in a register may be a value. All ones in ID are not.
-pub(crate) fn check_presence(mmio: &Mmio, register: &'static str) -> Result<(), DeviceError> {
-    if mmio.read(registers::ID)? == ALL_ONES {
-        return Err(DeviceError::Gone {
-            device: mmio.transport.name(),
-            register,
-        });
-    }
-    Ok(())
-}
-
-/// Why the card is out of reach, if that is known.
-pub(crate) fn lost(mmio: &Mmio) -> Option<DeviceError> {
-    let why = mmio.transport.lost()?;
-    Some(DeviceError::Lost {
-        device: mmio.transport.name(),
-        why,
-    })
-}
-
-/// Fails if the card is known to be gone, or does not answer.
-pub(crate) fn check_answers(mmio: &Mmio) -> Result<(), DeviceError> {
-    lost(mmio).map_or(Ok(()), Err)?;
-    check_presence(mmio, "ID")
-        // What became known meanwhile says more.
-        .map_err(|error| lost(mmio).unwrap_or(error))
-}
-
-pub(crate) fn counter(mmio: &Mmio, counter: Counter) -> Result<u32, DeviceError> {
-    let value = mmio.read(registers::COUNTERS.word(counter as u32))?;
-    if value == ALL_ONES {
-        check_presence(mmio, "COUNTERS")?;
-    }
-    Ok(value)
-}
-
-pub(crate) fn counters(mmio: &Mmio) -> Result<CardCounters, DeviceError> {
-    let mut values = [0; NUM_COUNTERS];
-    for (value, each) in values.iter_mut().zip(Counter::ALL) {
-        *value = counter(mmio, each)?;
-    }
-    Ok(CardCounters(values))
-}
-
 impl Drop for Card {
     fn drop(&mut self) {
         // The rings go back to the host only after the card was told to forget them.
@@ -428,42 +380,6 @@ fn check_setting(
         value,
         allowed,
     })
-}
-
-/// Is it there, is it a Weft card, does it speak this version?
-pub(crate) fn check_identity(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
-    let id = mmio.read(registers::ID)?;
-    if id == ALL_ONES {
-        return Err(DeviceError::NoAnswer {
-            device: name.to_owned(),
-        });
-    }
-    if id != reg::ID_RESET {
-        return Err(DeviceError::NotWeft {
-            device: name.to_owned(),
-            found: id,
-            expected: reg::ID_RESET,
-        });
-    }
-    let version = mmio.read(registers::VERSION)?;
-    if version != INTERFACE_VERSION {
-        return Err(DeviceError::WrongVersion {
-            device: name.to_owned(),
-            found: version,
-            expected: INTERFACE_VERSION,
-        });
-    }
-    Ok(())
-}
-
-/// Entries of the trace ring. A card without one has no capture ring either.
-pub(crate) fn trace_ring_size(mmio: &Mmio) -> Result<u32, DeviceError> {
-    match mmio.read(registers::TRACE_SIZE)? {
-        0 => Err(DeviceError::NotObserved {
-            device: mmio.transport.name(),
-        }),
-        size => Ok(size),
-    }
 }
 
 /// Resets the card, and checks what it is and what it can do.
@@ -508,22 +424,4 @@ fn wait_quiescent(mmio: &Mmio) -> Result<(), DeviceError> {
         status: mmio.read(registers::STATUS)?.0,
         waited_ns: mmio.transport.now().saturating_sub(start),
     })
-}
-
-/// Writes a register and reads it back.
-fn write_checked<V: Copy + Debug + From<u32> + Into<u32>>(
-    mmio: &Mmio,
-    register: Register<ReadWrite, V>,
-    wrote: V,
-) -> Result<(), DeviceError> {
-    mmio.write(register, wrote)?;
-    let (wrote, read) = (wrote.into(), mmio.read(register)?.into());
-    if read != wrote {
-        return Err(DeviceError::Register {
-            register: register.name(),
-            wrote,
-            read,
-        });
-    }
-    Ok(())
 }

@@ -3,10 +3,10 @@
 use weft_engine::RawSlots;
 use weft_layout::{doorbells, reg, registers};
 
-use super::write_checked;
-use crate::dma::{DmaBuffer, OutOfBounds};
+use crate::checks::write_checked;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use weft_card_transport::dma::{DmaBuffer, OutOfBounds};
 
 pub(super) struct RawRing {
     memory: DmaBuffer,
@@ -23,7 +23,7 @@ impl RawRing {
             .unwrap_or(14);
         let slot = 1usize << slot_log2;
         // The ring is aligned to its slots, DMA memory only to pages.
-        let spare = slot.saturating_sub(crate::dma::PAGE_SIZE);
+        let spare = slot.saturating_sub(weft_card_transport::dma::PAGE_SIZE);
         let memory = mmio.dma_alloc((slot << count_log2) + spare)?;
         let iova = memory.iova().next_multiple_of(slot as u64);
         mmio.write_address(registers::RAW_BASE_LO, registers::RAW_BASE_HI, iova)?;

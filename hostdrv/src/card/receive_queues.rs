@@ -2,9 +2,9 @@
 
 use weft_layout::{doorbells, ReceiveElement};
 
-use crate::dma::{publish, DmaBuffer};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use weft_card_transport::dma::{publish, DmaBuffer};
 
 pub(super) struct ReceiveQueues {
     /// By flow; memory is kept when a queue pair goes, for the next one on the flow.

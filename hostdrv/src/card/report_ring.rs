@@ -2,10 +2,10 @@
 
 use weft_layout::{doorbells, registers, FrameReport, ReportKind, SegmentReport};
 
-use super::write_checked;
-use crate::dma::{observe, DmaBuffer};
+use crate::checks::write_checked;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
+use weft_card_transport::dma::{observe, DmaBuffer};
 
 const SIZE: usize = SegmentReport::SIZE;
 /// Every report has its kind, its phase bit and JOB_DONE at the same place.

@@ -2,7 +2,7 @@
 
 use weft_layout::{reg, registers};
 
-use super::check_identity;
+use crate::checks::check_identity;
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use weft_engine::{commands, EngineConfig, Route};
 
 use super::address::{addresses_of, is_near, service_port, Address, Gid, GidAddr, NativeError};
-use super::looped::LoopHost;
+use super::loopback::LoopbackHost;
 use super::resolver::{self, Question, Station, Told};
 use super::route::{check_seal, put, seal, Fields, RouteError, RouteRecord, Source, ROUTE_VERSION};
 use super::{CmError, TransportKind};
@@ -129,7 +129,7 @@ impl AddrInfo {
     pub(super) fn check(
         &self,
         config: &EngineConfig,
-        host: Option<&LoopHost>,
+        host: Option<&LoopbackHost>,
     ) -> Result<Option<Route>, RouteError> {
         let record = self.route.destination;
         let wanted = match self.destination {
@@ -140,7 +140,7 @@ impl AddrInfo {
             }
         };
         match wanted == record {
-            true => self.route.for_device(config, host.map(LoopHost::id)),
+            true => self.route.for_device(config, host.map(LoopbackHost::id)),
             false => Err(RouteError::OtherDestination { record, wanted }),
         }
     }
@@ -310,11 +310,11 @@ impl Device {
             ));
         }
         let wants = |kind| hints.transport.is_none_or(|only| only == kind);
-        if let Some(host) = LoopHost::of(self).filter(|_| wants(TransportKind::Loop)) {
+        if let Some(host) = LoopbackHost::of(self).filter(|_| wants(TransportKind::Loop)) {
             let source = Source::of(self.config());
             let inside = query.open.iter().filter(|to| host.has(*to.ip()));
             let entry = |to: &SocketAddrV4| {
-                let route = RouteRecord::looped(source, *to, host.id());
+                let route = RouteRecord::loopback(source, *to, host.id());
                 query.named(AddrInfo::of_route(route, hints.source_port))
             };
             let found = inside.map(entry).collect();

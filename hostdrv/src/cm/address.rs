@@ -22,7 +22,7 @@ pub(super) fn is_unicast(ip: Ipv4Addr) -> bool {
 }
 
 /// The IPv4 addresses of a name, as the system finds them: `/etc/hosts`, DNS, and what else it asks.
-pub(crate) fn addresses_of(name: &str) -> io::Result<impl Iterator<Item = Ipv4Addr>> {
+pub fn addresses_of(name: &str) -> io::Result<impl Iterator<Item = Ipv4Addr>> {
     let v4 = |to: SocketAddr| match to.ip() {
         IpAddr::V4(ip) => Some(ip),
         IpAddr::V6(_) => None,

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::addr_info::AddrInfo;
+use super::device_state::DeviceState;
 use super::event::{CmEvent, CmEventType};
 use super::id::{CmId, CmState, IdInner};
-use super::kept::Kept;
 use super::param::ConnParam;
 use super::CmError;
 use crate::device::{Device, Events, Readiness};
@@ -187,7 +187,7 @@ impl EventChannel {
     /// TIMEWAIT_EXIT, ADDR_CHANGE and DEVICE_REMOVAL.
     pub fn report_everything(&self) {
         self.inner.everything.store(true, Ordering::Relaxed);
-        Kept::of(&self.device).unsettled().add(&self.inner);
+        DeviceState::of(&self.device).pending().add(&self.inner);
     }
 
     pub(super) fn push(&self, event: CmEvent) {

@@ -5,14 +5,14 @@ use std::sync::{Arc, Weak};
 
 use weft_engine::{ConnId, Endpoint, Event};
 
-use super::carrier;
+use super::backend;
+use super::device_state::DeviceState;
 use super::event::{of_failure, of_reason, of_rejection, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
-use super::kept::Kept;
 use super::packet_filter::lets_in;
 use super::policy::{Asker, Judgement, REJECTED_BUSY, REJECTED_BY_POLICY};
 use super::TransportKind;
-use crate::device::{Device, Owner};
+use crate::device::{Device, EventOwner};
 use crate::error::DeviceError;
 
 /// Private data of a request without peer-to-peer that a listener with it rejected.
@@ -22,7 +22,7 @@ pub const REJECTED_PEER_TO_PEER: &[u8] = b"weft: the client has to send first";
 
 impl CmId {
     /// As the device knows it.
-    pub(super) fn owner(&self) -> Weak<dyn Owner> {
+    pub(super) fn owner(&self) -> Weak<dyn EventOwner> {
         Arc::<IdInner>::downgrade(&self.inner)
     }
 
@@ -44,7 +44,7 @@ impl CmId {
     }
 }
 
-impl Owner for IdInner {
+impl EventOwner for IdInner {
     fn event(self: Arc<Self>, conn: ConnId, event: Event, last: bool) {
         let id = CmId { inner: self };
         let asked = matches!(id.state(), CmState::Requested | CmState::Accepting);
@@ -186,7 +186,7 @@ impl Owner for IdInner {
         let channel = listener.lock_channel().clone();
         let id = CmId::with(device, channel, data);
         listener.data().requests.push(Arc::downgrade(&id.inner));
-        device.lock().owners.add_connection(conn, id.owner());
+        device.lock().event_routing.add_connection(conn, id.owner());
         let mut request = request_of(id, event);
         request.listen_id = Some(listener.clone());
         decide(&listener, request);
@@ -229,7 +229,7 @@ fn turned_away(
     asker: &Asker<'_>,
     peer_to_peer: bool,
 ) -> Option<Vec<u8>> {
-    let policy = Kept::of(device).policy().clone().flatten();
+    let policy = DeviceState::of(device).policy().clone().flatten();
     if let Some(policy) = policy {
         if let Judgement::Rejected(reason) = policy.judge(device.now(), asker) {
             return Some(reason);
@@ -269,7 +269,7 @@ fn wait_for_exit(conn: ConnId, id: &CmId) {
     let channel = id.lock_channel().upgrade();
     if channel.is_some_and(|channel| channel.wants_everything()) {
         let waiting = (conn, Arc::downgrade(&id.inner));
-        Kept::of(id.device()).unsettled().waiting.push(waiting);
+        DeviceState::of(id.device()).pending().waiting.push(waiting);
     }
 }
 
@@ -287,7 +287,7 @@ fn remember_next_hop(id: &CmId) {
 
 /// Rejects a request that nobody is to hear of.
 pub(super) fn refuse(device: &Device, conn: ConnId, reason: &[u8]) {
-    if let Err(error) = carrier::reject(device, conn, reason) {
+    if let Err(error) = backend::reject(device, conn, reason) {
         tracing::debug!(?conn, %error, "it went by itself");
     }
 }

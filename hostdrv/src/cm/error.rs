@@ -91,14 +91,14 @@ pub enum CmError {
         /// The address.
         address: Ipv4Addr,
     },
-    /// Only members of a [`LoopHost`](super::LoopHost) are reached by the loop.
-    #[error("the device is no member of a LoopHost; call LoopHost::join")]
+    /// Only members of a [`LoopbackHost`](super::LoopbackHost) are reached by the loop.
+    #[error("the device is no member of a LoopbackHost; call LoopbackHost::join")]
     NotJoined,
     /// A device is a member once.
-    #[error("the device is a member of a LoopHost already")]
+    #[error("the device is a member of a LoopbackHost already")]
     JoinedAlready,
     /// Members are told apart by their addresses.
-    #[error("another member of the LoopHost has the address {0}")]
+    #[error("another member of the LoopbackHost has the address {0}")]
     AddressTaken(Ipv4Addr),
     /// A setting that the data path has not.
     #[error("{option} {given}: {why}")]

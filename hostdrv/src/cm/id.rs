@@ -10,12 +10,12 @@ use weft_engine::{AcceptParams, ConnId, ConnectParams, Endpoint, EngineConfig, R
 
 use super::addr_info::AddrInfo;
 use super::address::{is_near, is_unicast, Address, Gid, GidAddr, NativeError};
-use super::carrier;
+use super::backend;
 use super::channel::ChannelInner;
+use super::device_state::DeviceState;
 use super::event::{errno, CmEvent, CmEventType};
 use super::host_config::HostConfig;
-use super::kept::Kept;
-use super::looped::{is_inside, LoopHost};
+use super::loopback::{is_inside, LoopbackHost};
 use super::options::Options;
 use super::param::ConnParam;
 use super::policy::HostPolicy;
@@ -311,7 +311,7 @@ impl CmId {
     pub fn resolve_with(&self, info: &AddrInfo) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_with", &[CmState::Idle])?;
-        let host = LoopHost::of(self.device());
+        let host = LoopbackHost::of(self.device());
         let route = info.check(self.device().config(), host.as_ref())?;
         if data.local_port == 0 {
             data.local_port = info.source_port();
@@ -409,16 +409,16 @@ impl CmId {
             self.reuse(data.local_port, remote);
         }
         // A connection of the loop has its name before anybody is asked.
-        let looped = match data.inside {
+        let loopback = match data.inside {
             true => {
-                let host = carrier::host(device)?;
+                let host = backend::host(device)?;
                 let conn = host.exchange.prepare(device, qp.id(), &params)?;
                 Some((host, conn))
             }
             false => None,
         };
         let mut state = device.lock();
-        let conn = match &looped {
+        let conn = match &loopback {
             Some((_, conn)) => *conn,
             None => {
                 state.check_fault()?;
@@ -428,7 +428,7 @@ impl CmId {
                 conn.ok_or(DeviceError::Command(Refusal::NoAnswer))?
             }
         };
-        state.owners.add_connection(conn, self.owner());
+        state.event_routing.add_connection(conn, self.owner());
         state.bind(qp.id());
         data.conn = Some(conn);
         data.state = CmState::Connecting;
@@ -436,7 +436,7 @@ impl CmId {
         tracing::info!(%remote, peer_to_peer = params.peer_to_peer, ?conn, "connecting");
         let turn = state.finish_turn();
         drop(state);
-        if let Some((host, conn)) = looped {
+        if let Some((host, conn)) = loopback {
             host.exchange.ask(device, conn, &params);
         }
         Ok(turn?)
@@ -474,7 +474,7 @@ impl CmId {
         state.check_fault()?;
         let listen = commands::listen(wanted, data.options.backlog(backlog));
         let port = device.command_in(&mut state, &listen, &[])?.port;
-        state.owners.add_listener(port, self.owner());
+        state.event_routing.add_listener(port, self.owner());
         data.local_port = port;
         data.state = CmState::Listening;
         data.callback = callback;
@@ -516,7 +516,7 @@ impl CmId {
         state.check_fault()?;
         if conn.is_inside() {
             drop(state);
-            let host = carrier::host(device)?;
+            let host = backend::host(device)?;
             host.exchange.accept(device, conn, qp.id(), &params)?;
             state = device.lock();
             state.bind(qp.id());
@@ -538,7 +538,7 @@ impl CmId {
         let mut data = self.data();
         expect(&data, OPERATION, &[CmState::Requested])?;
         let conn = connection(&data, OPERATION)?;
-        carrier::reject(self.device(), conn, private_data)?;
+        backend::reject(self.device(), conn, private_data)?;
         data.state = CmState::Closed;
         data.conn = None;
         Ok(())
@@ -562,10 +562,10 @@ impl CmId {
         )?;
         let conn = connection(&data, OPERATION)?;
         if matches!(data.state, CmState::Established | CmState::Streaming) {
-            carrier::disconnect(self.device(), conn)?;
+            backend::disconnect(self.device(), conn)?;
             data.state = CmState::Disconnecting;
         } else {
-            carrier::give_up(self.device(), conn)?;
+            backend::give_up(self.device(), conn)?;
             // The engine aborts it, without an event.
             data.state = CmState::Closed;
             data.conn = None;
@@ -619,12 +619,12 @@ impl Drop for IdInner {
                 let ended = device.command(&commands::unlisten(port), &[]);
                 Some(ended.map(|_| ()).map_err(CmError::from))
             }
-            (CmState::Requested, Some(conn)) => Some(carrier::reject(device, conn, &[])),
+            (CmState::Requested, Some(conn)) => Some(backend::reject(device, conn, &[])),
             (CmState::Closed, _) | (_, None) => None,
-            (_, Some(conn)) => Some(carrier::abort(device, conn)),
+            (_, Some(conn)) => Some(backend::abort(device, conn)),
         };
         if let Some(conn) = conn {
-            self.device.lock().owners.remove_connection(conn);
+            self.device.lock().event_routing.remove_connection(conn);
         }
         tracing::debug!(?state, ?conn, ?ended, "identifier destroyed");
     }
@@ -634,14 +634,14 @@ impl Device {
     /// Who may connect to this device's listeners; `None`: everybody, whatever the host's file says. Unless this says otherwise before the first
     /// `listen`, it is [`HostPolicy::of_host`].
     pub fn set_host_policy(&self, policy: Option<HostPolicy>) {
-        *Kept::of(self).policy() = Some(policy);
+        *DeviceState::of(self).policy() = Some(policy);
     }
 
     /// The host's policy, if nobody has set one.
     fn take_host_policy(&self) -> Result<(), CmError> {
-        if Kept::of(self).policy().is_none() {
+        if DeviceState::of(self).policy().is_none() {
             let policy = HostPolicy::of_host()?;
-            Kept::of(self).policy().get_or_insert(policy);
+            DeviceState::of(self).policy().get_or_insert(policy);
         }
         Ok(())
     }

@@ -14,28 +14,28 @@
 
 mod addr_info;
 mod address;
-mod carrier;
+mod backend;
 mod channel;
+mod device_state;
 mod direct;
 mod dispatch;
 mod error;
 mod event;
 mod families;
 mod host_config;
+mod housekeeping;
 mod id;
-mod kept;
-mod looped;
+mod loopback;
 mod options;
 mod packet_filter;
 mod param;
 mod policy;
 mod resolver;
 mod route;
-mod settle;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
-pub(crate) use address::addresses_of;
+pub use address::addresses_of;
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
 pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};
@@ -44,7 +44,7 @@ pub use error::CmError;
 pub use event::{CmEvent, CmEventType};
 pub use host_config::{ConfigError, HostConfig, CONFIG_FILE, CONFIG_VARIABLE};
 pub use id::{CmId, CmState, ConnectRequest, Decision};
-pub use looped::LoopHost;
+pub use loopback::LoopbackHost;
 pub use options::CmOption;
 pub use packet_filter::PacketFilter;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
@@ -56,7 +56,7 @@ pub use resolver::{
     answer_bytes, answer_from_bytes, Elsewhere, Question, Station, Table, TableError, Told,
     RESOLVER_SOCKET, RESOLVER_VARIABLE,
 };
-pub(crate) use resolver::{read_message, write_message};
+pub use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
 pub use take_over::{MpaStart, TakeOverError};
 pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};

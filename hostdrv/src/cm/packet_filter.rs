@@ -3,7 +3,7 @@
 use std::net::SocketAddrV4;
 use std::sync::Arc;
 
-use super::kept::Kept;
+use super::device_state::DeviceState;
 use crate::device::Device;
 
 /// What knows the filter of the host's stack.
@@ -14,15 +14,15 @@ pub trait PacketFilter: Send + Sync {
 
 impl Device {
     /// Whom else to ask about each request that comes to this device's listeners by the wire; `None`: nobody, as at first. A request that is not let in is
-    /// rejected with [`REJECTED_BY_POLICY`](super::REJECTED_BY_POLICY), and no program hears of it. An
-    /// [`Interface`](crate::interface::Interface) can be [told](crate::interface::Interface::honour_packet_filter) to set it.
+    /// rejected with [`REJECTED_BY_POLICY`](super::REJECTED_BY_POLICY), and no program hears of it. An interface of `weft-tools` sets it when asked
+    /// to (`Interface::honour_packet_filter`).
     pub fn set_packet_filter(&self, filter: Option<Arc<dyn PacketFilter>>) {
-        *Kept::of(self).filter() = filter;
+        *DeviceState::of(self).filter() = filter;
     }
 }
 
 /// Is a request from there let in to this port?
 pub(super) fn lets_in(device: &Device, from: SocketAddrV4, port: u16) -> bool {
-    let filter = Kept::of(device).filter().clone();
+    let filter = DeviceState::of(device).filter().clone();
     filter.is_none_or(|filter| filter.lets_in(from, SocketAddrV4::new(device.ip(), port)))
 }

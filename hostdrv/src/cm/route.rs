@@ -21,7 +21,7 @@ const LEAST_MTU: u16 = 576;
 pub enum TransportKind {
     /// iWARP on a card.
     Iwarp,
-    /// Inside the host: [`LoopHost`](super::LoopHost).
+    /// Inside the host: [`LoopbackHost`](super::LoopbackHost).
     Loop,
 }
 
@@ -142,7 +142,7 @@ impl RouteRecord {
     }
 
     /// A record of a way through the loop of this process, which has the place of the next station.
-    pub(super) fn looped(source: Source, destination: SocketAddrV4, host: [u8; 6]) -> Self {
+    pub(super) fn loopback(source: Source, destination: SocketAddrV4, host: [u8; 6]) -> Self {
         Self {
             transport: TransportKind::Loop,
             ..Self::iwarp(source, destination, host, u16::MAX)

@@ -45,7 +45,7 @@ pub enum MpaStart<'a> {
 
 impl CmId {
     /// Takes a connection out of the kernel, and goes on with it in the card, on this identifier's queue pair: STREAM_ESTABLISHED
-    /// follows, or CONNECT_ERROR. The socket's local address is the device's; the card's [`Interface`](crate::interface::Interface)
+    /// follows, or CONNECT_ERROR. The socket's local address is the device's; the card's `Interface` (`weft-tools`)
     /// must not be at work meanwhile, so call it where that is served. The peer notices nothing. Whoever still has the socket finds it
     /// aborted.
     #[tracing::instrument(name = "take_over", level = "debug", skip_all, fields(device = self.device().name()))]
@@ -101,7 +101,7 @@ impl CmId {
             locked.forget_stream(device.now(), conn);
             return Err(refusal.into());
         }
-        locked.owners.add_connection(conn, self.owner());
+        locked.event_routing.add_connection(conn, self.owner());
         data.conn = Some(conn);
         data.remote = Some(super::dispatch::address(remote));
         data.local_port = adopt.port;

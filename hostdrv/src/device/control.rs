@@ -14,8 +14,8 @@ use weft_queues::{CommandRing, EventRing};
 
 use super::{Device, Place, State};
 use crate::error::DeviceError;
-use crate::queue_memory::QueueMemory;
 use crate::stats::add;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// Commands under way at most.
 const COMMANDS: usize = 16;
@@ -37,7 +37,7 @@ impl ControlRings {
     }
 
     /// The same, of which another process can have the one end.
-    pub(super) fn lendable() -> Result<Arc<Self>, DeviceError> {
+    pub(super) fn shareable() -> Result<Arc<Self>, DeviceError> {
         Self::make(COMMANDS, EVENTS, true)
     }
 
@@ -46,11 +46,11 @@ impl ControlRings {
         Self::make(commands, events, false)
     }
 
-    fn make(commands: usize, events: usize, lendable: bool) -> Result<Arc<Self>, DeviceError> {
+    fn make(commands: usize, events: usize, shareable: bool) -> Result<Arc<Self>, DeviceError> {
         let rings = CommandRing::new(commands).zip(EventRing::new(events));
         let (commands, events) = rings.ok_or(DeviceError::ControlMemory { bytes: 0 })?;
         let memory =
-            |bytes| QueueMemory::new(bytes, lendable).ok_or(DeviceError::ControlMemory { bytes });
+            |bytes| QueueMemory::new(bytes, shareable).ok_or(DeviceError::ControlMemory { bytes });
         Ok(Arc::new(Self {
             command_memory: memory(commands.bytes())?,
             event_memory: memory(events.bytes())?,

@@ -17,7 +17,7 @@ use rustix::time::{
 
 use super::{Device, State};
 use crate::error::DeviceError;
-use crate::transport::TransportError;
+use weft_card_transport::TransportError;
 
 /// A file that is readable while there may be something to do. It is not read: ask what it is of (`try_get_event`,
 /// [`Device::progress`]) until there is nothing more, which makes it unreadable, and wait again.
@@ -198,7 +198,7 @@ impl State {
 
 impl Device {
     /// A file that is readable when [`progress`](Self::progress) has something to do, and when the device failed. Its
-    /// transport must have [interrupts that can be polled for](crate::transport::Transport::interrupt_fd) and the system's
+    /// transport must have [interrupts that can be polled for](weft_card_transport::Transport::interrupt_fd) and the system's
     /// monotonic time, as both real ones have.
     pub fn readiness(&self) -> Result<Readiness, DeviceError> {
         self.readiness_with(None)

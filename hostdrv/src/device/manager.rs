@@ -10,9 +10,9 @@ use super::Device;
 /// What whoever manages connections keeps with a device.
 pub(crate) trait Manager: Any + Send + Sync {
     /// Is there nothing to be looked at? With the device's lock.
-    fn is_settled(&self) -> bool;
+    fn is_idle(&self) -> bool;
     /// Looks at it; how much there was. Without any lock.
-    fn settle(&self, device: &Device) -> usize;
+    fn housekeep(&self, device: &Device) -> usize;
     /// An engine on the card says that nothing is left of a connection. Without any lock.
     fn forgotten(&self, conn: ConnId);
     /// It says that a connection's next station is another one. Without any lock.
@@ -33,14 +33,14 @@ impl Device {
         kept.clone().as_any().downcast().unwrap_or_default()
     }
 
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         let manager = self.shared.manager.get();
-        manager.is_none_or(|manager| manager.is_settled())
+        manager.is_none_or(|manager| manager.is_idle())
     }
 
-    pub(super) fn settle(&self) -> usize {
+    pub(super) fn housekeep(&self) -> usize {
         let manager = self.shared.manager.get();
-        manager.map_or(0, |manager| manager.settle(self))
+        manager.map_or(0, |manager| manager.housekeep(self))
     }
 
     pub(super) fn tell_removal(&self) {

@@ -17,8 +17,8 @@ use crate::card::{Fence, MemoryMap};
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::processor::{CardEngine, Image, Processor, ProcessorError, ServedQueues};
-use crate::queue_memory::QueueMemory;
 use crate::stats::add;
+use weft_card_transport::queue_memory::QueueMemory;
 
 // As the refusal of a longer queue says.
 const _: () = assert!(on_card::WORK / 2 == 512);

@@ -7,7 +7,8 @@ use super::control::Control;
 use super::executor::Executor;
 use super::on_card::OnCard;
 use super::State;
-use crate::card::{self, Card, Fence, MemoryMap};
+use crate::card::{Card, Fence, MemoryMap};
+use crate::checks;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
 
@@ -104,7 +105,7 @@ impl Place {
 
     /// Fails if the card is gone, cannot report, or its processor has ended.
     pub(super) fn check_presence(&self, mmio: &Mmio) -> Result<(), DeviceError> {
-        card::check_answers(mmio)?;
+        checks::check_answers(mmio)?;
         self.check_woken()
     }
 }

@@ -8,10 +8,10 @@ use weft_engine::{QpId, TerminateCode};
 use weft_layout::Cqe;
 use weft_queues::{Capacity, QueuePair};
 
-use super::taking::QpEntry;
+use super::wqe_intake::QpEntry;
 use super::{AsyncEvent, Place, State};
 use crate::error::DeviceError;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// The queues of a queue pair, as the device has them: memory that it takes posted work from, and what it says to who posts.
 pub(crate) trait Queues: Send + Sync {
@@ -44,12 +44,12 @@ impl State {
         qp: QpId,
         capacity: Capacity,
         shared: usize,
-        lendable: bool,
+        shareable: bool,
     ) -> Result<Option<QueueMemory>, DeviceError> {
         let layout = QueuePair::new(capacity);
         let on_card = match &mut self.place {
             Place::Here(_) => {
-                let memory = layout.and_then(|layout| QueueMemory::new(layout.bytes(), lendable));
+                let memory = layout.and_then(|layout| QueueMemory::new(layout.bytes(), shareable));
                 return Ok(memory);
             }
             Place::OnCard(on_card) => on_card,
@@ -78,7 +78,7 @@ impl State {
         if let Some(flow) = self.flows.get_mut(usize::from(qp.flow())) {
             flow.take_if(|there| *there == qp);
         }
-        self.lent.retain(|flow| *flow != qp.flow());
+        self.shared_flows.retain(|flow| *flow != qp.flow());
     }
 
     /// A connection was asked for: the queue pair takes work.

@@ -12,7 +12,7 @@ use super::{Capabilities, Device, DeviceConfig};
 use crate::card::Given;
 use crate::error::DeviceError;
 use crate::processor::TakesFrames;
-use crate::transport::{Bar, ByPort, VECTOR};
+use weft_card_transport::{Bar, ByPort, VECTOR};
 
 /// What a device with the second port has of the first one's. Dropped when its processor was stopped.
 pub(crate) struct SecondPort {

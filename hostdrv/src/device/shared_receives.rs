@@ -10,7 +10,7 @@ use weft_queues::SharedReceive;
 
 use super::{AsyncEvent, Place, State};
 use crate::error::DeviceError;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// A shared receive queue, as the device has it: memory that it takes posted receives from.
 pub(crate) trait SharedReceives: Send + Sync {
@@ -38,11 +38,11 @@ impl State {
         &mut self,
         srq: SrqId,
         elements: u32,
-        lendable: bool,
+        shareable: bool,
     ) -> Result<Option<QueueMemory>, DeviceError> {
         Ok(match &mut self.place {
             Place::Here(_) => SharedReceive::new(elements)
-                .and_then(|layout| QueueMemory::new(layout.bytes(), lendable)),
+                .and_then(|layout| QueueMemory::new(layout.bytes(), shareable)),
             Place::OnCard(on_card) => Some(on_card.serve_shared(srq, elements)?),
         })
     }

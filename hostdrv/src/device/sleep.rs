@@ -8,10 +8,10 @@ use rustix::time::Timespec;
 
 use super::sleepers::Turn;
 use super::{Device, Place, RawQueues, State};
-use crate::card;
+use crate::checks;
 use crate::error::DeviceError;
 use crate::stats::add;
-use crate::transport::TransportError;
+use weft_card_transport::TransportError;
 
 /// The longest sleep beside another file: a transport that ends makes no interrupt, and tells so only
 /// when it is asked.
@@ -28,7 +28,7 @@ impl State {
         }
         self.armed = match &self.place {
             Place::Here(here) => {
-                let reports = self.patience.reports(&here.engine);
+                let reports = self.interrupt_moderation.reports(&here.engine);
                 here.card.arm(reports)?;
                 reports
             }
@@ -87,7 +87,7 @@ impl Device {
 
     /// Like [`wait`](Self::wait), and wakes up when `other` can be read as well. It may also come back
     /// early: with a transport whose interrupts cannot be polled for
-    /// ([`Transport::interrupt_fd`](crate::transport::Transport::interrupt_fd)) it does each millisecond.
+    /// ([`Transport::interrupt_fd`](weft_card_transport::Transport::interrupt_fd)) it does each millisecond.
     pub fn wait_or_readable(
         &self,
         other: BorrowedFd<'_>,
@@ -131,7 +131,7 @@ impl Device {
         };
         let begun = {
             let mut state = self.lock();
-            if state.bells.is_rung() {
+            if state.doorbells.is_rung() {
                 // Who posts tells sleepers when it rings, and this was rung before there was one.
                 return Ok(());
             }
@@ -160,7 +160,7 @@ impl Device {
             }
             Err(error) => {
                 let mut state = self.lock();
-                let Some(lost) = card::lost(&state.mmio) else {
+                let Some(lost) = checks::lost(&state.mmio) else {
                     return Err(error.into());
                 };
                 state.fail(lost);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::transport::Transport;
+use weft_card_transport::Transport;
 
 /// Who sleeps on a device, and what they are told.
 pub(crate) struct Sleepers {

@@ -2,8 +2,7 @@
 
 use object::elf::{FileHeader32, EM_RISCV, PT_LOAD};
 use object::read::elf::{ElfFile, ProgramHeader};
-use object::{LittleEndian, Object, ObjectSymbol, SymbolKind};
-use rustc_demangle::demangle;
+use object::LittleEndian;
 use thiserror::Error;
 use weft_layout::{reg, ProcInfo};
 
@@ -18,6 +17,7 @@ const LARGEST: usize = 1 << 20;
 
 /// Why a file is no firmware.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ImageError {
     /// It is no program for this processor.
     #[error("no program for the control processor: {0}")]
@@ -33,20 +33,11 @@ pub enum ImageError {
     },
 }
 
-/// A function of the firmware.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Symbol {
-    at: u32,
-    bytes: u32,
-    name: String,
-}
-
 /// A firmware to load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     bytes: Vec<u8>,
     info: ProcInfo,
-    symbols: Vec<Symbol>,
 }
 
 impl Image {
@@ -90,23 +81,7 @@ impl Image {
         if info.layout != LAYOUT {
             return Err(ImageError::Layout { found: info.layout });
         }
-        let mut symbols: Vec<_> = program
-            .symbols()
-            .filter(|symbol| symbol.kind() == SymbolKind::Text)
-            .filter_map(|symbol| {
-                Some(Symbol {
-                    at: u32::try_from(symbol.address()).ok()?,
-                    bytes: u32::try_from(symbol.size()).ok()?,
-                    name: format!("{:#}", demangle(symbol.name().ok()?)),
-                })
-            })
-            .collect();
-        symbols.sort_by_key(|symbol| symbol.at);
-        Ok(Self {
-            bytes,
-            info,
-            symbols,
-        })
+        Ok(Self { bytes, info })
     }
 
     /// The firmware in the file that the environment names ([`IMAGE_VARIABLE`](super::IMAGE_VARIABLE)).
@@ -136,21 +111,6 @@ impl Image {
     /// What it says of itself; places and counts are 0 until it runs.
     pub fn info(&self) -> &ProcInfo {
         &self.info
-    }
-
-    /// Its functions: their names, and where they begin.
-    pub fn functions(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.symbols
-            .iter()
-            .map(|symbol| (symbol.name.as_str(), symbol.at))
-    }
-
-    /// The function that has the instruction at `address`, and how far into it that is.
-    pub fn function_at(&self, address: u32) -> Option<(&str, u32)> {
-        let behind = self.symbols.partition_point(|symbol| symbol.at <= address);
-        let symbol = self.symbols[..behind].last()?;
-        let into = address - symbol.at;
-        (into < symbol.bytes).then_some((symbol.name.as_str(), into))
     }
 }
 
@@ -200,7 +160,6 @@ mod tests {
         assert_eq!(&image.info().version[..5], b"1.2.3");
         assert_eq!(image.bytes().len(), bytes.len() + 1, "whole words");
         assert_eq!(image.bytes()[..bytes.len()], bytes);
-        assert_eq!(image.function_at(0), None);
     }
 
     #[test]

@@ -16,8 +16,6 @@
 //! }
 //! ```
 
-mod debug;
-pub mod gdb;
 mod image;
 mod served;
 
@@ -28,13 +26,11 @@ use weft_engine::commands::Refusal;
 use weft_engine::on_card::NotOnCard;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
-pub use self::debug::{Debugger, Registers};
 pub use self::image::{Image, ImageError};
-pub use self::served::CardEngine;
-pub(crate) use self::served::{ServedQueues, TakesFrames};
+pub(crate) use self::served::{CardEngine, ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
-use crate::transport::{RegisterAccess, Transport, TransportError};
+use weft_card_transport::{RegisterAccess, Transport, TransportError};
 
 /// The environment's word for the file of the firmware with the engine.
 pub const IMAGE_VARIABLE: &str = "WEFT_FIRMWARE_ENGINE";
@@ -50,6 +46,7 @@ const LARGEST: u32 = 1 << 20;
 
 /// What the control processor could not do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ProcessorError {
     /// The card was made without one.
     #[error("this card has no control processor")]
@@ -131,6 +128,7 @@ fn started(value: u32) -> String {
 
 /// How the firmware ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum End {
     /// It was stopped, or never started.
     Stopped,
@@ -208,6 +206,11 @@ impl Processor {
             clock_khz,
             window: Arc::default(),
         })
+    }
+
+    /// The way to its card.
+    pub fn transport(&self) -> &Arc<dyn Transport> {
+        &self.transport
     }
 
     /// Bytes of its memory.
@@ -349,7 +352,7 @@ impl Processor {
     }
 
     /// Fails if the firmware has ended.
-    pub(crate) fn check_runs(&self) -> Result<(), ProcessorError> {
+    pub fn check_runs(&self) -> Result<(), ProcessorError> {
         if self.transport.read(registers::PROC_STATUS)?.running() {
             return Ok(());
         }
@@ -405,22 +408,11 @@ impl Processor {
         })
     }
 
-    /// Sleeps until the firmware has something to tell.
+    /// Looks until there is something.
     ///
     /// # Errors
-    /// It ended, or had nothing to tell until then.
-    fn sleep(&self, until: u64) -> Result<(), ProcessorError> {
-        if self.transport.wait(0, Some(until))? {
-            return Ok(());
-        }
-        match self.state()?.end {
-            Some(end) => Err(ProcessorError::Stopped(end)),
-            None => Err(ProcessorError::Silent),
-        }
-    }
-
-    /// Looks until there is something.
-    fn wait<T>(
+    /// [`ProcessorError::Silent`] when there is nothing for long.
+    pub fn wait<T>(
         &self,
         look: impl Fn() -> Result<Option<T>, ProcessorError>,
     ) -> Result<T, ProcessorError> {

@@ -11,9 +11,9 @@ use weft_queues::{
 };
 
 use super::{Processor, ProcessorError};
-use crate::dma::{publish, DmaBuffer};
-use crate::queue_memory::{QueueMemory, Rooms};
-use crate::transport::{RegisterAccess, Transport};
+use weft_card_transport::dma::{publish, DmaBuffer};
+use weft_card_transport::queue_memory::{QueueMemory, Rooms};
+use weft_card_transport::{RegisterAccess, Transport};
 
 /// The bit of PROC_BELL for commands and events.
 const RINGS: u32 = 1 << proc_bell::RINGS;
@@ -46,7 +46,7 @@ pub(crate) struct ServedQueues {
 }
 
 /// A card that belongs to its firmware. When this is dropped the processor is stopped and the card reset.
-pub struct CardEngine {
+pub(crate) struct CardEngine {
     processor: Processor,
     /// The firmware has the memory, as far as is known.
     given: bool,
@@ -71,7 +71,7 @@ impl Processor {
     ///
     /// # Errors
     /// [`ProcessorError::NotOnCard`]: no engine there can be so. [`ProcessorError::NoEngine`]: the firmware has none.
-    pub fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
+    pub(crate) fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
         let said = on_card::record(config)?;
         // When it answers it has said where its things are.
         self.ask(ProcCommand::Ping, 0)?;
@@ -324,20 +324,6 @@ impl CardEngine {
     /// The next event makes an interrupt. Look once more afterwards.
     pub fn arm(&self) {
         self.events.arm(&self.control.words()[self.events_at..]);
-    }
-
-    /// Waits for an event, asleep.
-    ///
-    /// # Errors
-    /// [`ProcessorError::Silent`] when none came until `deadline` of the transport's time.
-    pub fn wait_event(&mut self, deadline: u64) -> Result<Event, ProcessorError> {
-        loop {
-            self.arm();
-            if let Some(event) = self.take_event()? {
-                return Ok(event);
-            }
-            self.processor.sleep(deadline)?;
-        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! While it is frozen and afterwards, frames of the connection must not reach the kernel: it would take bytes into a queue that has been
-//! read, and answer RST once the connection is gone. An [`Interface`](crate::interface::Interface) that nobody calls holds them.
+//! read, and answer RST once the connection is gone. An `Interface` (`weft-tools`) that nobody calls holds them.
 
 mod freeze;
 mod options;

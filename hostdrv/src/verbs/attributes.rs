@@ -24,7 +24,7 @@ pub struct QpAttr {
     pub cap: QpCap,
     /// Every send work request is signaled.
     pub sq_sig_all: bool,
-    /// Another process has its queues ([`Qp::lend`]).
+    /// Another process has its queues ([`Qp::share`]).
     pub lent: bool,
     /// Its connection: addresses, IRD and ORD as agreed, segment size, and how TCP fares. `None`: it has none, or none any more.
     pub connection: Option<ConnInfo>,
@@ -80,7 +80,7 @@ impl Device {
             max_qp_rd_atom: reads,
             max_qp_init_rd_atom: reads,
             mtu: self.config().mtu,
-            page_size: crate::dma::page_size(),
+            page_size: weft_card_transport::dma::page_size(),
         }
     }
 }

@@ -90,7 +90,7 @@ impl Qp {
         let rings = self.rings();
         let reads = Operation::of(opcode).is_request();
         if rings.is_lent() {
-            return Err(VerbsError::Lent);
+            return Err(VerbsError::Shared);
         }
         self.device().check_fault()?;
         if !rings.is_bound() {
@@ -136,7 +136,7 @@ impl Qp {
     #[cold]
     fn check_recv(&self) -> Result<(), VerbsError> {
         match self.rings().is_lent() {
-            true => Err(VerbsError::Lent),
+            true => Err(VerbsError::Shared),
             false => Ok(self.device().check_fault()?),
         }
     }

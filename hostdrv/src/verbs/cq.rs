@@ -22,7 +22,7 @@ use super::srq::SrqRings;
 use super::wc::{usual, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
 use crate::device::Device;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// Which completions make an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ pub(crate) struct CqInner {
     cqe: AtomicUsize,
     announced: Option<Arc<Announced>>,
     /// Its memory, if it can be lent: for good.
-    lendable: Option<QueueMemory>,
+    shareable: Option<QueueMemory>,
     /// Places that neither work under way nor a CQE not polled has, once they are [counted](Taking::is_counted). Fewer than none for a moment
     /// in which somebody finds out that there is none.
     free: AtomicIsize,
@@ -230,7 +230,7 @@ impl CqInner {
 
     /// The file, if it can be lent.
     pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
-        self.lendable.as_ref()?.file()
+        self.shareable.as_ref()?.file()
     }
 
     /// The poller's side, when nobody else has it. Giving it back is one store: nobody is woken.
@@ -283,7 +283,7 @@ impl CqInner {
     }
 
     /// Another process polls from now on, and may write CQEs: none is believed.
-    pub(super) fn lend(&self) {
+    pub(super) fn share(&self) {
         self.take().next.close();
     }
 
@@ -634,9 +634,9 @@ impl Device {
         self.make_cq(cqe, channel, false)
     }
 
-    /// A completion queue for a queue pair that is lent to another process ([`Qp::lend`](super::Qp::lend)).
+    /// A completion queue for a queue pair that is lent to another process ([`Qp::share`](super::Qp::share)).
     #[tracing::instrument(name = "create_cq", level = "debug", skip_all, fields(device = self.name(), cqe = cqe))]
-    pub fn create_lendable_cq(&self, cqe: usize) -> Result<Cq, VerbsError> {
+    pub fn create_shareable_cq(&self, cqe: usize) -> Result<Cq, VerbsError> {
         self.make_cq(cqe, None, true)
     }
 
@@ -644,7 +644,7 @@ impl Device {
         &self,
         cqe: usize,
         channel: Option<&CompChannel>,
-        lendable: bool,
+        shareable: bool,
     ) -> Result<Cq, VerbsError> {
         let layout = layout_of(cqe)?;
         if channel.is_some_and(|channel| !channel.device().is(self)) {
@@ -653,15 +653,15 @@ impl Device {
             });
         }
         let bytes = layout.bytes();
-        let memory = QueueMemory::new(bytes, lendable).ok_or(VerbsError::NoMemory { bytes })?;
-        let lendable = lendable.then(|| memory.clone());
+        let memory = QueueMemory::new(bytes, shareable).ok_or(VerbsError::NoMemory { bytes })?;
+        let shareable = shareable.then(|| memory.clone());
         let ring = Ring { layout, memory };
         Ok(Cq {
             device: self.clone(),
             inner: Arc::new(CqInner {
                 cqe: AtomicUsize::new(cqe),
                 announced: channel.map(|channel| channel.announced().clone()),
-                lendable,
+                shareable,
                 free: AtomicIsize::new(cqe as isize),
                 writing: SpinMutex::new(Writing {
                     ring: ring.clone(),

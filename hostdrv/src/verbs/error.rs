@@ -5,8 +5,8 @@ use weft_engine::commands::Refusal;
 use weft_engine::{Access, QpState, Rung, RungError};
 
 use super::wc::WcStatus;
-use crate::dma::OutOfBounds;
 use crate::error::DeviceError;
+use weft_card_transport::dma::OutOfBounds;
 
 /// Why a verb was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -196,11 +196,11 @@ pub enum VerbsError {
         bytes: usize,
     },
     /// The queue pair was not made to be lent.
-    #[error("the queues cannot be lent: create the queue pair lendable, with one completion queue for both queues, made by create_lendable_cq")]
-    NotLendable,
+    #[error("the queues cannot be lent: create the queue pair shareable, with one completion queue for both queues, made by create_shareable_cq")]
+    NotShareable,
     /// The queues are another process's.
     #[error("the queues are lent to another process, which posts and polls")]
-    Lent,
+    Shared,
     /// Not in this state.
     #[error("a {operation} is not possible in state {state:?}{}", hint(.state))]
     WrongQpState {

@@ -156,14 +156,14 @@ impl Device {
             Err(_) => 0,
         };
         let iwarp = u64::from(self.has_card());
-        let looped = u64::from(self.is_beside()) << 1;
+        let loopback = u64::from(self.is_loopback_member()) << 1;
         Extensions {
             operations: match self.has_card() {
                 true => Operations::ALL | Operations::XRC,
                 false => Operations::ALL,
             },
             rungs: Rung::ALL.into_iter().map(bit).sum(),
-            transports: iwarp | looped,
+            transports: iwarp | loopback,
             max_qp: attributes.max_qp.into(),
             max_qp_wr: attributes.max_qp_wr.into(),
             max_send_sge: attributes.max_send_sge as u64,

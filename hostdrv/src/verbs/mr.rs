@@ -1,6 +1,8 @@
 //! Memory regions.
 
 use std::any::Any;
+use std::fs::File;
+use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -11,10 +13,11 @@ use super::pd::Pd;
 use super::wr::Sge;
 use super::VerbsError;
 use crate::card::MappedMemory;
-use crate::device::{Device, Leaving};
-use crate::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
+use crate::device::{DeferredDeregistration, Device};
 use crate::error::DeviceError;
-use crate::transport::{Transport, TransportError};
+use weft_card_transport::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
+use weft_card_transport::queue_memory::sealed_file;
+use weft_card_transport::{Transport, TransportError};
 
 /// A memory region. Clones are the same region; it is deregistered when the last one is gone and the work that was posted
 /// before is done.
@@ -155,9 +158,11 @@ impl From<MmapMut> for OwnedMemory {
 }
 
 impl OwnedMemory {
-    /// Of a file that another process maps as well.
-    pub(crate) fn shared(map: MmapRaw) -> Self {
-        Self(Owned::Map(map))
+    /// A new file of so many bytes, zero at first, whose size nobody changes, for another process to map as well.
+    pub fn sealed(name: &str, bytes: u64) -> io::Result<(Self, File)> {
+        let file = sealed_file(name, bytes)?;
+        let map = MmapRaw::map_raw(&file)?;
+        Ok((Self(Owned::Map(map)), file))
     }
 
     fn start(&self) -> Option<NonNull<u8>> {
@@ -393,7 +398,7 @@ impl Mr {
 
     /// First byte, as the host sees it. It is valid while the region is registered, and what is read and written by way of it is
     /// shared with the card, with the peer and with other threads: no reference may be made of it, other than to
-    /// atomics of 8 bytes at multiples of 8 (as [`SharedMemory`](crate::dma::SharedMemory) accesses it), unless the program knows that
+    /// atomics of 8 bytes at multiples of 8 (as [`SharedMemory`](weft_card_transport::dma::SharedMemory) accesses it), unless the program knows that
     /// neither work under way nor the peer uses these bytes meanwhile.
     pub fn as_ptr(&self) -> *mut u8 {
         self.inner
@@ -519,7 +524,7 @@ impl Drop for MrInner {
     fn drop(&mut self) {
         let device = self.device();
         let mut state = device.lock();
-        state.leave(Leaving {
+        state.leave(DeferredDeregistration {
             stag: self.stag,
             memory: Some(self.memory.clone()),
             keeps: Box::new(self.pd.clone()),

@@ -90,7 +90,7 @@ impl Pd {
         Mr::register_owned(self, memory.into(), access)
     }
 
-    /// Registers memory of the caller's (`ibv_reg_mr`). `ptr` and `len` are multiples of [`page_size`](crate::dma::page_size),
+    /// Registers memory of the caller's (`ibv_reg_mr`). `ptr` and `len` are multiples of [`page_size`](weft_card_transport::dma::page_size),
     /// because the card reaches pages: what else were in them would be in its reach. A buffer that begins or ends inside a
     /// page is a [part](Mr::reg_part) of the region of its pages. Pages that are registered already are refused. The
     /// address is the IOVA.
@@ -102,7 +102,7 @@ impl Pd {
     ///    follows the rules of [`Mr::as_ptr`];
     ///
     /// and nobody accesses them during this call, and during the end of the region
-    /// ([`Transport::map`](crate::transport::Transport::map)).
+    /// ([`Transport::map`](weft_card_transport::Transport::map)).
     #[tracing::instrument(name = "reg_mr", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len))]
     pub unsafe fn reg_mr(
         &self,

@@ -59,8 +59,8 @@ pub struct QpInit {
     pub kind: QpKind,
     /// Every send work request is signaled.
     pub sq_sig_all: bool,
-    /// Its queues can be lent to another process ([`Qp::lend`]).
-    pub lendable: bool,
+    /// Its queues can be lent to another process ([`Qp::share`]).
+    pub shareable: bool,
     /// How much of its data path the card does; `None`: as the device says ([`DeviceConfig::rung`](crate::DeviceConfig::rung)).
     pub rung: Option<Rung>,
 }
@@ -75,7 +75,7 @@ impl QpInit {
             srq: None,
             kind: QpKind::Rc,
             sq_sig_all: false,
-            lendable: false,
+            shareable: false,
             rung: None,
         }
     }
@@ -163,8 +163,8 @@ impl Qp {
                     },
                 });
             }
-            if init.lendable {
-                return Err(VerbsError::NotLendable);
+            if init.shareable {
+                return Err(VerbsError::NotShareable);
             }
             (cap.max_recv_wr, cap.max_recv_sge) = (1, 1);
         }
@@ -220,7 +220,7 @@ impl Qp {
         };
         let mut state = device.lock();
         state.check_fault()?;
-        if init.lendable {
+        if init.shareable {
             state.check_here("lending to other processes")?;
         }
         let create = match (&init.kind, &init.srq) {
@@ -252,7 +252,7 @@ impl Qp {
             (_, Some(srq)) => srq.depth(),
             (_, None) => 0,
         };
-        let memory = state.queue_memory(id, capacity, receives, init.lendable);
+        let memory = state.queue_memory(id, capacity, receives, init.shareable);
         let made = memory
             .map_err(VerbsError::from)
             .and_then(|memory| Rings::new(id, qp_num, capacity, cqs, shared, memory, deferred));

@@ -14,7 +14,7 @@ use super::srq::SrqRings;
 use super::wr;
 use super::VerbsError;
 use crate::device::Queues;
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// A queue pair's memory, and the work in it.
 pub(crate) struct Rings {
@@ -413,7 +413,7 @@ impl Rings {
     }
 
     /// Another process has them from now on; false: one has them already.
-    pub(super) fn lend(&self) -> bool {
+    pub(super) fn share(&self) -> bool {
         let lent = self.mark(LENT);
         self.bar();
         lent

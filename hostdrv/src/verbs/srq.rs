@@ -18,7 +18,7 @@ use super::wr::{Payload, RecvWr};
 use super::xrcd::Xrcd;
 use super::{Access, VerbsError, MAX_SGE};
 use crate::device::{Device, SharedReceives};
-use crate::queue_memory::QueueMemory;
+use weft_card_transport::queue_memory::QueueMemory;
 
 /// What a shared receive queue is to be like (`ibv_srq_attr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl Pd {
     }
 
     /// The same whose memory another process may map.
-    pub(super) fn create_lendable_xrc_srq(
+    pub(super) fn create_shareable_xrc_srq(
         &self,
         xrcd: &Xrcd,
         cq: &Cq,
@@ -184,7 +184,7 @@ impl Pd {
         xrcd: &Xrcd,
         cq: &Cq,
         init: &SrqInit,
-        lendable: bool,
+        shareable: bool,
     ) -> Result<Srq, VerbsError> {
         for (what, device) in [
             ("XRC domain", xrcd.device()),
@@ -194,14 +194,14 @@ impl Pd {
                 return Err(VerbsError::WrongDevice { what });
             }
         }
-        self.make_srq(init, Some((xrcd, cq)), lendable)
+        self.make_srq(init, Some((xrcd, cq)), shareable)
     }
 
     fn make_srq(
         &self,
         init: &SrqInit,
         xrc: Option<(&Xrcd, &Cq)>,
-        lendable: bool,
+        shareable: bool,
     ) -> Result<Srq, VerbsError> {
         let device = self.device();
         let (most, allowed) = queue_limit(device);
@@ -225,7 +225,7 @@ impl Pd {
         let answer = device.command_in(&mut state, &create, &[])?;
         let id = SrqId::from_number(answer.srq);
         let bytes = layout.bytes();
-        let memory = state.srq_memory(id, init.max_wr, lendable);
+        let memory = state.srq_memory(id, init.max_wr, shareable);
         let memory = memory
             .map_err(VerbsError::from)
             .and_then(|memory| memory.ok_or(VerbsError::NoMemory { bytes }));

@@ -13,7 +13,7 @@ use super::pd::Pd;
 use super::qp::Qp;
 use super::wr::Sge;
 use super::{Access, VerbsError, MAX_SGE};
-use crate::device::Leaving;
+use crate::device::DeferredDeregistration;
 
 /// Types of memory windows (`ibv_mw_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +65,7 @@ impl Stag {
 impl Drop for Stag {
     fn drop(&mut self) {
         let mut state = self.pd.device().lock();
-        state.leave(Leaving {
+        state.leave(DeferredDeregistration {
             stag: self.rkey(),
             memory: None,
             keeps: Box::new(self.pd.clone()),

@@ -19,7 +19,7 @@ use weft_engine::{commands, XrcdId};
 use super::cq::Cq;
 use super::qp::{Qp, QpCap, QpInit, QpInner};
 use super::VerbsError;
-use crate::device::{Device, FileName};
+use crate::device::{Device, XrcdFileName};
 
 /// What kind of queue pair.
 #[derive(Clone, Debug, Default)]
@@ -93,8 +93,8 @@ impl Device {
     pub fn open_xrcd(&self, file: impl AsFd, how: XrcdOpen) -> Result<Xrcd, VerbsError> {
         let stat = rustix::fs::fstat(file)
             .map_err(|error| VerbsError::XrcdFile(std::io::Error::from(error).kind()))?;
-        let name: FileName = (stat.st_dev, stat.st_ino);
-        let found = self.lock().named.find(name);
+        let name: XrcdFileName = (stat.st_dev, stat.st_ino);
+        let found = self.lock().xrcd_registry.find(name);
         match (found, how) {
             (Some(_), XrcdOpen::New) => Err(VerbsError::XrcdExists),
             (Some(inner), _) => Ok(Xrcd { inner }),
@@ -103,9 +103,9 @@ impl Device {
                 let made = self.alloc_xrcd()?;
                 let mut state = self.lock();
                 // Somebody else may have been as quick.
-                let there = state.named.find(name);
+                let there = state.xrcd_registry.find(name);
                 if there.is_none() {
-                    state.named.give(name, &made.inner);
+                    state.xrcd_registry.give(name, &made.inner);
                 }
                 drop(state);
                 Ok(there.map_or(made, |inner| Xrcd { inner }))

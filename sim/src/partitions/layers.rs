@@ -97,8 +97,12 @@ fn part(layer: Layer, module: &str) -> Place {
 }
 
 /// Folders of sources.
-const FOLDERS: [(&str, Layer); 8] = [
+const FOLDERS: [(&str, Layer); 12] = [
     ("hostdrv/command/", Layer::Simulator),
+    ("hostdrv/debug/src/", Layer::Driver),
+    ("hostdrv/share/src/", Layer::Driver),
+    ("hostdrv/tools/src/", Layer::Driver),
+    ("hostdrv/transport/src/", Layer::Driver),
     ("hostdrv/src/", Layer::Driver),
     ("firmware/queues/src/", Layer::Queues),
     ("firmware/engine/src/", Layer::Engine),
@@ -110,8 +114,12 @@ const FOLDERS: [(&str, Layer); 8] = [
 ];
 
 /// Crates as functions' names have them.
-const CRATES: [(&str, Layer); 9] = [
+const CRATES: [(&str, Layer); 13] = [
     ("weft_hostdrv::", Layer::Driver),
+    ("weft_debug::", Layer::Driver),
+    ("weft_share::", Layer::Driver),
+    ("weft_tools::", Layer::Driver),
+    ("weft_card_transport::", Layer::Driver),
     ("weft_queues::", Layer::Queues),
     ("weft_engine::", Layer::Engine),
     ("weft_tcp::", Layer::Tcp),
@@ -135,7 +143,7 @@ mod tests {
                 Some(Of(Layer::Verbs)),
             ),
             ("hostdrv/src/card/job_ring.rs", Some(Of(Layer::Driver))),
-            ("hostdrv/src/dma.rs", Some(Shared(Layer::Copies))),
+            ("hostdrv/transport/src/dma.rs", Some(Shared(Layer::Copies))),
             (
                 "/registry/src/index/crc-3.2.1/src/crc32.rs",
                 Some(Shared(Layer::Crc)),

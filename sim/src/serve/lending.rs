@@ -233,7 +233,7 @@ impl Lending {
 
 impl Connection {
     /// Asks what was not asked yet, and sees what is answered. With all answers there, `take` gets each data.
-    fn lend(&mut self, all: Vec<About>, keep: bool, mut take: impl FnMut(usize, &[u8])) -> Answer {
+    fn share(&mut self, all: Vec<About>, keep: bool, mut take: impl FnMut(usize, &[u8])) -> Answer {
         self.look();
         self.lending.look_at_the_clock();
         if self.lending.silent || self.gone().is_some() {
@@ -322,7 +322,7 @@ impl Lender for Client {
             len: chunk.len(),
         });
         let all = all.collect();
-        connection.lend(all, keep, |n, data| {
+        connection.share(all, keep, |n, data| {
             to[n * max..][..data.len()].copy_from_slice(data);
         })
     }
@@ -334,7 +334,7 @@ impl Lender for Client {
             address: address + (n * max) as u64,
             bytes: chunk.to_vec(),
         });
-        connection.lend(all.collect(), keep, |_, _| {})
+        connection.share(all.collect(), keep, |_, _| {})
     }
 
     fn is_asked(&self) -> bool {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{fcntl_get_seals, fstat, FileType, SealFlags, Stat};
 use thiserror::Error;
-use weft_hostdrv::dma::SharedMemory;
+use weft_card_transport::dma::SharedMemory;
 
 use crate::iommu::Window;
 

@@ -158,11 +158,12 @@ pub fn start(config: &ServeConfig) -> Result<Served, ServeError> {
             port: card.port.clone(),
             source,
         })?;
-        let listener =
-            weft_hostdrv::listening::listen(&card.socket).map_err(|source| ServeError::Socket {
+        let listener = weft_card_transport::listening::listen(&card.socket).map_err(|source| {
+            ServeError::Socket {
                 path: card.socket.clone(),
                 source,
-            })?;
+            }
+        })?;
         seats.push(Seat {
             listener,
             path: card.socket.clone(),

@@ -301,7 +301,7 @@ impl Raw {
     }
 
     /// Maps memory without a descriptor, and gives it by message.
-    pub fn lend(&mut self, iova: u64, len: u64) {
+    pub fn share(&mut self, iova: u64, len: u64) {
         self.memory.insert(iova, vec![0; len as usize]);
         let reply = self.ask(
             DMA_MAP,

@@ -3,12 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use weft_board_tests::{Boards, Damage};
-use weft_hostdrv::tools::selftest;
-use weft_hostdrv::trace::TraceReader;
+use weft_debug::trace::TraceReader;
 use weft_hostdrv::transport::{self, Bar};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{pci, reg};
 use weft_limit::Limit;
+use weft_tools::selftest;
 
 #[allow(dead_code)] // Its `main` takes a command line.
 #[path = "../../../hostdrv/examples/hello.rs"]

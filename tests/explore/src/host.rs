@@ -193,7 +193,7 @@ impl World {
             if at < end {
                 match (piece, report.slot) {
                     (Some(piece), _) => {
-                        self.lend(piece.slot as u8);
+                        self.share(piece.slot as u8);
                         self.host.got.add(piece.seq, piece.end());
                         self.host.handover.out_of_order.put(piece);
                     }

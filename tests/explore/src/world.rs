@@ -167,7 +167,7 @@ impl World {
     }
 
     /// The engine keeps a slot.
-    pub fn lend(&mut self, number: u8) {
+    pub fn share(&mut self, number: u8) {
         if let Some(slot) = self.slot_at(number) {
             *slot = Slot::Lent;
         }

@@ -30,10 +30,20 @@ pub fn firmware_with_engine() -> weft_hostdrv::processor::Image {
     image("WEFT_FIRMWARE_ENGINE")
 }
 
+/// The functions of the one with the engine.
+#[cfg(ibex)]
+pub fn functions_with_engine() -> weft_debug::Symbols {
+    weft_debug::Symbols::parse(&file("WEFT_FIRMWARE_ENGINE")).expect("a firmware")
+}
+
 #[cfg(ibex)]
 fn image(variable: &str) -> weft_hostdrv::processor::Image {
+    weft_hostdrv::processor::Image::parse(&file(variable)).expect("a firmware")
+}
+
+#[cfg(ibex)]
+fn file(variable: &str) -> Vec<u8> {
     let path = std::env::var_os(variable)
         .unwrap_or_else(|| panic!("{variable} names a firmware: `make processor` sets it"));
-    let file = std::fs::read(&path).expect("the firmware can be read");
-    weft_hostdrv::processor::Image::parse(&file).expect("a firmware")
+    std::fs::read(&path).expect("the firmware can be read")
 }

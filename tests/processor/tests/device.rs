@@ -6,8 +6,8 @@ use std::net::SocketAddrV4;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-use weft_hostdrv::capture::CaptureConfig;
-use weft_hostdrv::cm::{ConnParam, LoopHost};
+use weft_debug::capture::{Capture, CaptureConfig};
+use weft_hostdrv::cm::{ConnParam, LoopbackHost};
 use weft_hostdrv::device::RawConfig;
 use weft_hostdrv::dma::DmaBuffer;
 use weft_hostdrv::processor::ProcessorError;
@@ -232,20 +232,20 @@ fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> 
     of_verbs(pd.create_srq(&SrqInit::default()).err(), "memory");
     of_verbs(pd.create_qp(&QpInit::new(&cq)).err(), "memory");
     drop(halves);
-    let lendable = QpInit {
-        lendable: true,
+    let shareable = QpInit {
+        shareable: true,
         ..QpInit::new(&cq)
     };
-    of_verbs(pd.create_qp(&lendable).err(), "lending");
-    of_verbs(device.create_lendable_control().err(), "lending");
+    of_verbs(pd.create_qp(&shareable).err(), "lending");
+    of_verbs(device.create_shareable_control().err(), "lending");
     of_device(device.raw(RawConfig::default()).err(), "raw frames");
-    let captures = [(); 2].map(|()| device.start_capture(CaptureConfig::default()));
+    let captures = [(); 2].map(|()| Capture::start(&device, CaptureConfig::default()));
     assert!(captures[0].is_ok(), "{captures:?}");
     assert!(
         matches!(captures[1], Err(DeviceError::CaptureRunning)),
         "{captures:?}"
     );
-    let joined = LoopHost::new().join(&device).err();
+    let joined = LoopbackHost::new().join(&device).err();
     says(joined.map_or_else(String::new, |e| e.to_string()), "loop");
     for rung in [Rung::Host, Rung::Crc, Rung::Placement] {
         let refused = pd.create_qp(&QpInit::new(&cq).rung(rung)).err();

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use weft_hostdrv::processor::{gdb, Image};
+use weft_debug::{gdb, Symbols};
 use weft_hostdrv::{Device, DeviceConfig, Rung};
 use weft_processor_tests::connection::connect;
-use weft_processor_tests::firmware_with_engine;
+use weft_processor_tests::{firmware_with_engine, functions_with_engine};
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -83,8 +83,8 @@ const PC: usize = 32;
 const RA: usize = 1;
 
 /// Where the code of a function is, by its name in the firmware's file.
-fn symbol(image: &Image, part: &str) -> Result<u32, Box<dyn Error>> {
-    let found = image.functions().find(|(name, _)| name.contains(part));
+fn symbol(symbols: &Symbols, part: &str) -> Result<u32, Box<dyn Error>> {
+    let found = symbols.functions().find(|(name, _)| name.contains(part));
     Ok(found.ok_or_else(|| format!("no function {part}"))?.1)
 }
 
@@ -103,7 +103,7 @@ fn a_debugger_breaks_steps_looks_and_lets_it_connect() -> Result<(), Box<dyn Err
     };
     let peer = Device::open(Arc::new(SimTransport::new(&world, 1)), config(1))?;
     let image = Arc::new(firmware_with_engine());
-    let on_card = config(0).rung(Rung::Firmware).firmware(image.clone());
+    let on_card = config(0).rung(Rung::Firmware).firmware(image);
     let device = Device::open(Arc::new(SimTransport::new(&world, 0)), on_card)?;
     let processor = device.processor().ok_or("no processor")?;
 
@@ -129,7 +129,7 @@ fn a_debugger_breaks_steps_looks_and_lets_it_connect() -> Result<(), Box<dyn Err
     assert_eq!(client.ask("m102,2")?, magic[4..]);
     assert_eq!(client.ask("mffffff00,4")?, "E02", "memory of nowhere");
 
-    let execute = symbol(&image, "take_commands")?;
+    let execute = symbol(&functions_with_engine(), "take_commands")?;
     assert_eq!(client.ask(&format!("Z0,{execute:x},2"))?, "OK");
     client.say("c")?;
 

@@ -4,11 +4,11 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use weft_hostdrv::dma::{publish, Pages, PAGE_SIZE};
-use weft_hostdrv::tools::selftest;
 use weft_hostdrv::transport::{Bar, Transport, TransportError};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{doorbell, pci, reg};
 use weft_tests::bench::{Cards, Way};
+use weft_tools::selftest;
 
 fn cards(way: &Way) -> Cards {
     Cards::open(way, 1).expect("two cards open")

@@ -170,12 +170,12 @@ pub fn misuse_of_shared_receives_is_refused(way: &Way) {
         matches!(refused, VerbsError::SrqOfOtherPd { .. }),
         "{refused}"
     );
-    let lendable = QpInit {
-        lendable: true,
+    let shareable = QpInit {
+        shareable: true,
         ..QpInit::new(&b.cq).srq(&srq)
     };
-    let refused = b.pd.create_qp(&lendable).expect_err("not to be lent");
-    assert_eq!(refused, VerbsError::NotLendable);
+    let refused = b.pd.create_qp(&shareable).expect_err("not to be lent");
+    assert_eq!(refused, VerbsError::NotShareable);
 
     // Receives.
     let two = [b.mr.sge(0, 1), b.mr.sge(1, 1)];
@@ -232,7 +232,7 @@ pub fn misuse_of_shared_receives_is_refused(way: &Way) {
 
     // It goes last.
     let handle = srq.clone();
-    drop((of_a, lendable, init, both));
+    drop((of_a, shareable, init, both));
     assert_eq!(
         srq.destroy(),
         Err(VerbsError::SrqInUse { srq_num, uses: 3 })

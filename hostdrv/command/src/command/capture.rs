@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use weft_hostdrv::capture::{Capture, CaptureConfig};
-use weft_hostdrv::tools::capture::{CaptureFile, Captured};
+use weft_debug::capture::{Capture, CaptureConfig};
 use weft_hostdrv::Device;
+use weft_tools::capture::{CaptureFile, Captured};
 
 use super::device::{stop_on_interrupt, Station};
 use super::trace::CLOCK_MHZ;
@@ -55,10 +55,13 @@ pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
     let (_reached, device) = args.station.open()?;
     let stop = stop_on_interrupt()?;
     let mut file = create(&args.write, &device)?;
-    let mut capture = device.start_capture(CaptureConfig {
-        snap: args.snap,
-        ..CaptureConfig::default()
-    })?;
+    let mut capture = Capture::start(
+        &device,
+        CaptureConfig {
+            snap: args.snap,
+            ..CaptureConfig::default()
+        },
+    )?;
     let start = Instant::now();
     let over = |captured: Captured| {
         let enough = args.count.is_some_and(|count| captured.frames >= count);
@@ -89,14 +92,14 @@ pub fn run(args: &CaptureArgs) -> Result<(), Failure> {
 fn print(captured: &Captured, path: &Path, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{}: {} frames ({} received, {} sent), {} bytes, {} with a bad FCS, {} cut short, {} lost",
+        "{}: {} frames ({} received, {} sent), {} bytes, {} with a bad FCS, {} truncated, {} lost",
         path.display(),
         captured.frames,
         captured.received,
         captured.sent,
         captured.bytes,
         captured.bad_fcs,
-        captured.cut,
+        captured.truncated,
         captured.lost
     )
 }
@@ -112,7 +115,7 @@ impl Recorder {
     /// Begins.
     pub fn start(device: &Device, path: &Path) -> Result<Self, Failure> {
         let mut file = create(path, device)?;
-        let mut capture = device.start_capture(CaptureConfig::default())?;
+        let mut capture = Capture::start(&device, CaptureConfig::default())?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {

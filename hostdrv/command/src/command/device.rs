@@ -11,9 +11,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
-use weft_hostdrv::tools::connection::{RtrList, Terms};
 use weft_hostdrv::transport::OpenError;
 use weft_hostdrv::{Device, DeviceConfig, Rung, RungError};
+use weft_tools::connection::{RtrList, Terms};
 
 use super::reach::{self, Reached};
 use super::{capture, trace, Failure};

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::{json, Value};
+use weft_debug::{gdb, Symbols};
 use weft_hostdrv::bounded;
-use weft_hostdrv::processor::{gdb, Image, Processor, ProcessorError, State};
+use weft_hostdrv::processor::{Image, Processor, ProcessorError, State};
 use weft_layout::{proc_crash, ProcCommand, ProcDump, ProcInfo};
 
 use super::device::Card;
@@ -97,8 +98,8 @@ fn text(field: &[u8; 16]) -> String {
 }
 
 /// Where an address is: with its function, if that is known.
-fn place(address: u32, image: Option<&Image>) -> String {
-    match image.and_then(|image| image.function_at(address)) {
+fn place(address: u32, symbols: Option<&Symbols>) -> String {
+    match symbols.and_then(|symbols| symbols.function_at(address)) {
         Some((name, into)) => format!("{address:#010x} {name} + {into:#x}"),
         None => format!("{address:#010x}"),
     }
@@ -120,7 +121,7 @@ impl Report {
         })
     }
 
-    fn print(&self, image: Option<&Image>, out: &mut impl Write) -> io::Result<()> {
+    fn print(&self, symbols: Option<&Symbols>, out: &mut impl Write) -> io::Result<()> {
         let status = self.state.status;
         let how = match self.state.end {
             None if status.asleep() => "running, asleep".to_owned(),
@@ -148,7 +149,7 @@ impl Report {
             "  {} cycles awake, beat {}, at {}",
             self.state.awake,
             self.state.beat,
-            place(self.state.pc, image)
+            place(self.state.pc, symbols)
         )?;
         if let Some((used, size)) = self.stack {
             writeln!(out, "  stack: {used} of {size} bytes used at most")?;
@@ -177,8 +178,8 @@ impl Report {
         }
         if let Some(dump) = &self.dump {
             writeln!(out, "dump, cycle {}", dump.cycle)?;
-            writeln!(out, "  at {}", place(dump.pc, image))?;
-            writeln!(out, "  from {}", place(dump.ra, image))?;
+            writeln!(out, "  at {}", place(dump.pc, symbols))?;
+            writeln!(out, "  from {}", place(dump.ra, symbols))?;
             writeln!(
                 out,
                 "  cause {:#x}, value {:#010x}, last command {:#010x}",
@@ -197,10 +198,10 @@ impl Report {
             .try_for_each(|line| writeln!(out, "  {line}"))
     }
 
-    fn json(&self, image: Option<&Image>) -> Value {
+    fn json(&self, symbols: Option<&Symbols>) -> Value {
         let dump = self.dump.as_ref().map(|dump| {
             let registers: serde_json::Map<_, _> = registers(dump).map(|(name, value)| (name.to_owned(), value.into())).collect();
-            json!({"cause": dump.cause, "pc": dump.pc, "at": place(dump.pc, image), "value": dump.value, "cycle": dump.cycle,
+            json!({"cause": dump.cause, "pc": dump.pc, "at": place(dump.pc, symbols), "value": dump.value, "cycle": dump.cycle,
                    "command": dump.command, "registers": registers})
         });
         let info = self.info.as_ref().map(|info| {
@@ -217,9 +218,11 @@ impl Report {
     }
 }
 
-fn read(path: &Path) -> Result<Image, Failure> {
+/// A firmware, and its functions.
+fn read(path: &Path) -> Result<(Image, Symbols), Failure> {
     let file = bounded::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(Image::parse(&file).map_err(|error| format!("{}: {error}", path.display()))?)
+    let image = Image::parse(&file).and_then(|image| Ok((image, Symbols::parse(&file)?)));
+    Ok(image.map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 /// A debugger's session, and the firmware's end in it, if one is asked for. When the debugger has left, the firmware comes to rest or to its end.
@@ -260,7 +263,7 @@ pub fn run(args: &Firmware) -> Result<(), Failure> {
 
 fn act(args: &Firmware) -> Result<(), Failure> {
     let image = args.load.as_ref().or(args.symbols.as_ref());
-    let image = image.map(|path| read(path)).transpose()?;
+    let (image, symbols) = image.map(|path| read(path)).transpose()?.unzip();
     let reached = args.card.reach()?;
     let processor = Processor::of(Arc::clone(&reached.transport))?;
     if let (Some(image), Some(_)) = (&image, &args.load) {
@@ -280,9 +283,9 @@ fn act(args: &Firmware) -> Result<(), Failure> {
     let report = Report::of(reached.transport.name(), &processor)?;
     let mut out = output::stdout();
     if args.card.json {
-        output::json(&mut out, &report.json(image.as_ref()))?;
+        output::json(&mut out, &report.json(symbols.as_ref()))?;
     } else {
-        report.print(image.as_ref(), &mut out)?;
+        report.print(symbols.as_ref(), &mut out)?;
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use weft_hostdrv::tools::probe::{in_folder, on_the_bus, Probed, Severity};
 use weft_layout::pci;
+use weft_tools::probe::{in_folder, on_the_bus, Probed, Severity};
 
 use super::reach::Reached;
 use super::Failure;

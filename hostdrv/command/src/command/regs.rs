@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use weft_hostdrv::tools::regs::{counters, difference, CounterValue, Snapshot};
 use weft_hostdrv::transport::Transport;
+use weft_tools::regs::{counters, difference, CounterValue, Snapshot};
 
 use super::device::{stop_on_interrupt, Card};
 use super::Failure;

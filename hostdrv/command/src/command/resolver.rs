@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use weft_hostdrv::cm::RESOLVER_SOCKET;
-use weft_hostdrv::tools::resolver::{Resolver as Service, ResolverConfig};
+use weft_tools::resolver::{Resolver as Service, ResolverConfig};
 
 use super::device::stop_on_interrupt;
 use super::Failure;
@@ -54,8 +54,8 @@ pub fn run(args: &Resolver) -> Result<(), Failure> {
         )?;
         writeln!(
             out,
-            "{} times told by devices, {} not believed; {} answers by peers, {} for peers, {} strangers",
-            report.told, report.not_believed, report.by_peers, report.for_peers, report.strangers
+            "{} announcements by devices, {} not believed; {} answers by peers, {} for peers, {} strangers",
+            report.announced, report.not_believed, report.by_peers, report.for_peers, report.strangers
         )?;
     }
     Ok(())

@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, ValueEnum};
 use weft_hostdrv::bounded;
 use weft_hostdrv::cm::{AddrHints, AddrInfo, Address, Gid};
-use weft_hostdrv::tools::by_kernel::ByKernel;
-use weft_hostdrv::tools::rping::{
+use weft_hostdrv::Device;
+use weft_tools::by_kernel::ByKernel;
+use weft_tools::rping::{
     Client, ClientConfig, Keys, Note, Observer, Server, ServerConfig, ServerReport, SessionReport,
     PORT, SIZE,
 };
-use weft_hostdrv::tools::run as run_machine;
-use weft_hostdrv::Device;
+use weft_tools::run as run_machine;
 
 use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
 use super::Failure;

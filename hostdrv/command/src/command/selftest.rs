@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::Args;
-use weft_hostdrv::tools::selftest::{run as run_tests, tests};
+use weft_tools::selftest::{run as run_tests, tests};
 
 use super::device::Card;
 use super::Failure;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use weft_hostdrv::share::{Broker, Limits};
+use weft_share::{Broker, Limits};
 
 use super::device::{stop_on_interrupt, Beside, Station};
 use super::Failure;

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::num::NonZeroU16;
 
 use clap::Args;
-use weft_hostdrv::tools::run as run_machine;
-use weft_hostdrv::tools::stream::{StreamConfig, StreamServer};
+use weft_tools::run as run_machine;
+use weft_tools::stream::{StreamConfig, StreamServer};
 
 use super::device::{stop_on_interrupt, Beside, Station};
 use super::Failure;

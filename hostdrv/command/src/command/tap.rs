@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use serde::{Serialize, Serializer};
-use weft_hostdrv::interface::{Interface, InterfaceError};
-use weft_hostdrv::tools::rping::{Server, ServerConfig, ServerReport};
-use weft_hostdrv::tools::Machine;
 use weft_hostdrv::Device;
+use weft_tools::interface::{Interface, InterfaceError};
+use weft_tools::rping::{Server, ServerConfig, ServerReport};
+use weft_tools::Machine;
 
 use super::device::{nanoseconds, stop_on_interrupt, Station};
 use super::Failure;
@@ -231,7 +231,7 @@ fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use weft_hostdrv::tools::rping::PORT;
+    use weft_tools::rping::PORT;
 
     use super::Tap;
 

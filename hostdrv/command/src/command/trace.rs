@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::Args;
-use weft_hostdrv::tools::trace::{Filter, Timeline, KINDS};
-use weft_hostdrv::trace::TraceReader;
+use weft_debug::trace::TraceReader;
 use weft_hostdrv::transport::Transport;
+use weft_tools::trace::{Filter, Timeline, KINDS};
 
 use super::device::{stop_on_interrupt, Card};
 use super::Failure;

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
-use weft_hostdrv::tools::run as run_machine;
-use weft_hostdrv::tools::ucmatose::{Client, Load, Note, Report, Server, PORT};
+use weft_tools::run as run_machine;
+use weft_tools::ucmatose::{Client, Load, Note, Report, Server, PORT};
 
 use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
 use super::Failure;

@@ -97,7 +97,7 @@ impl Question {
     }
 
     /// The device that asks, as its host's resolver knows it from now on.
-    pub(crate) fn station(&self) -> Station {
+    pub fn station(&self) -> Station {
         Station {
             ip: self.source.ip,
             mac: self.source.mac,
@@ -195,7 +195,7 @@ impl Station {
     }
 
     /// Whether somebody can be there.
-    pub(crate) fn is_one(&self) -> bool {
+    pub fn is_one(&self) -> bool {
         is_station(self.mac) && !self.ip.is_unspecified()
     }
 }
@@ -214,7 +214,7 @@ impl Told {
     const SIZE: usize = 4 + 2 + 4 + 6 + 2 + 4;
 
     /// Whether these bytes are to be one.
-    pub(crate) fn is_one(bytes: &[u8]) -> bool {
+    pub fn is_one(bytes: &[u8]) -> bool {
         bytes.starts_with(&Self::MAGIC)
     }
 
@@ -262,14 +262,14 @@ fn sealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
 }
 
 /// Writes a message behind its length.
-pub(crate) fn write_message(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
+pub fn write_message(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
     let length = u16::try_from(message.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let whole = [&length.to_be_bytes()[..], message].concat();
     to.write_all(&whole)
 }
 
 /// Reads one.
-pub(crate) fn read_message(from: &mut impl Read) -> io::Result<Vec<u8>> {
+pub fn read_message(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 2];
     from.read_exact(&mut length)?;
     let length = usize::from(u16::from_be_bytes(length));

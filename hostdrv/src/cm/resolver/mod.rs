@@ -15,7 +15,7 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::addr_info::AddrInfo;
 pub use message::{answer_bytes, answer_from_bytes, Question, Station, Told};
-pub(crate) use message::{read_message, write_message};
+pub use message::{read_message, write_message};
 pub use table::{Elsewhere, Table, TableError};
 
 /// The environment variable that names the resolver's socket, or says `off`.

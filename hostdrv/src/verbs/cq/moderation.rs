@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{when_free, Cq, CqInner};
-use crate::device::Moderated;
+use crate::device::ModeratedCq;
 use crate::verbs::VerbsError;
 
 /// How many completions an event of the completion channel may wait for, and how long.
@@ -52,7 +52,7 @@ impl Moderator {
     }
 }
 
-impl Moderated for CqInner {
+impl ModeratedCq for CqInner {
     fn due(&self, now: u64) -> Option<u64> {
         when_free(&self.writing).moderator.as_mut()?.due(now)
     }

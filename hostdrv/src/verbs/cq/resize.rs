@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use super::{layout_of, when_free, Cq, CqInner, Next, Ring, Taking, Writing};
-use crate::queue_memory::QueueMemory;
 use crate::verbs::VerbsError;
+use weft_card_transport::queue_memory::QueueMemory;
 
 impl Cq {
     /// Gives it `cqe` entries (`ibv_resize_cq`), whatever goes on meanwhile: no completion is lost, comes twice or out of order, and what was
@@ -17,7 +17,7 @@ impl Cq {
     pub fn resize(&self, cqe: usize) -> Result<(), VerbsError> {
         let layout = layout_of(cqe)?;
         let inner = &*self.inner;
-        if inner.lendable.is_some() {
+        if inner.shareable.is_some() {
             return Err(VerbsError::CqLendable);
         }
         let bytes = layout.bytes();

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weft_hostdrv::listening;
+use weft_card_transport::listening;
 
 use super::{is_frame, pad, Outside, PortCounts, LONGEST};
 

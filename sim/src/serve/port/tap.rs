@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use weft_hostdrv::tap::{Tap, TapConfig, Written};
+use weft_tools::tap::{Tap, TapConfig, Written};
 
 use super::{is_frame, pad, Outside, PortCounts};
 

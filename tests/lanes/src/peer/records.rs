@@ -72,7 +72,7 @@ fn taught(session: &mut Session<'_>) -> Result<String, NoPass> {
     });
     let asked = asked.into_iter().collect::<Result<Vec<_>, _>>()?;
     ensure(
-        asked == [1, 0] && (report.told, report.known) == (1, 1),
+        asked == [1, 0] && (report.announced, report.known) == (1, 1),
         format!("ARP requests of ours, before and after: {asked:?}; {report:?}"),
     )?;
     Ok("ARP requests of ours: 1 of the first process, 0 of the second".to_owned())

@@ -1,0 +1,110 @@
+//! XRC for a client of a broker: domains that it shares with other clients, shared receive queues in them, initiators and targets.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use super::client::{half, two, Client, SharedQp, SharedRegion};
+use super::packet::{
+    ask_with, hear, words, Request, Words, CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ,
+};
+use weft_hostdrv::verbs::control::QpId;
+use weft_hostdrv::verbs::{Access, QpCap, SharedSrq, SrqTerms, XrcdOpen};
+
+/// An XRC domain that a client has opened.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedXrcd {
+    place: u64,
+}
+
+/// A target of an XRC domain. Others may have it as well: it and its connection live as long as one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedTarget {
+    /// Its name in commands and events.
+    pub id: QpId,
+    /// Its number, by which others open it.
+    pub qp_num: u32,
+}
+
+impl Client {
+    fn request(&self, request: &[u64], file: Option<BorrowedFd<'_>>) -> io::Result<Words> {
+        let request: Request = words(request);
+        ask_with(self.socket(), &request, file)?;
+        Ok(hear(self.socket())?.0)
+    }
+
+    /// Opens the XRC domain that a file names. Other clients that open the same file have the same domain.
+    pub fn open_xrcd(&self, file: impl AsFd, how: XrcdOpen) -> io::Result<SharedXrcd> {
+        let how = match how {
+            XrcdOpen::Existing => 0,
+            XrcdOpen::OrNew => 1,
+            XrcdOpen::New => 2,
+        };
+        let [place, ..] = self.request(&[OPEN_XRCD, how], Some(file.as_fd()))?;
+        Ok(SharedXrcd { place })
+    }
+
+    /// A shared receive queue in a domain, with a completion queue of `cqe` entries, which has to have room for all its receives. Its receives lie in
+    /// memory of this client's.
+    pub fn create_xrc_srq(
+        &self,
+        xrcd: SharedXrcd,
+        max_wr: u32,
+        max_sge: usize,
+        cqe: usize,
+    ) -> io::Result<SharedSrq> {
+        let sizes = [
+            XRC_SRQ,
+            xrcd.place,
+            max_wr.into(),
+            max_sge as u64,
+            cqe as u64,
+        ];
+        ask_with(self.socket(), &words(&sizes), None)?;
+        let ([srq_num, max_wr, cqe, ..], files): (Words, _) = hear(self.socket())?;
+        let terms = SrqTerms {
+            srq_num: half(srq_num),
+            max_wr: half(max_wr),
+            cqe: half(cqe),
+        };
+        SharedSrq::open(two(files)?, terms)
+    }
+
+    /// An XRC initiator. It sends by WQEs of `XRC_SEND`, with the number of the peer's shared receive queue as their STag.
+    pub fn create_initiator(&self, cap: QpCap, cqe: usize) -> io::Result<SharedQp> {
+        self.make_qp(cap, cqe, true)
+    }
+
+    /// A target, to accept a request of an initiator with.
+    pub fn create_target(&self, xrcd: SharedXrcd) -> io::Result<SharedTarget> {
+        self.target(xrcd, 0)
+    }
+
+    /// A target that another client has created: from now on it is this one's, too, and its events come here as well.
+    pub fn open_target(&self, xrcd: SharedXrcd, qp_num: u32) -> io::Result<SharedTarget> {
+        self.target(xrcd, qp_num)
+    }
+
+    fn target(&self, xrcd: SharedXrcd, qp_num: u32) -> io::Result<SharedTarget> {
+        let [id, qp_num, ..] = self.request(&[TARGET, xrcd.place, qp_num.into()], None)?;
+        Ok(SharedTarget {
+            id: QpId::from_number(half(id)),
+            qp_num: half(qp_num),
+        })
+    }
+
+    /// This client has it no longer. Without another one that has it, it and its connection end.
+    pub fn close_target(&self, target: SharedTarget) -> io::Result<()> {
+        self.request(&[CLOSE_TARGET, target.id.number().into()], None)?;
+        Ok(())
+    }
+
+    /// As [`memory`](Self::memory), for what targets of the domain let a peer write and read.
+    pub fn memory_in(
+        &self,
+        xrcd: SharedXrcd,
+        bytes: u64,
+        access: Access,
+    ) -> io::Result<SharedRegion> {
+        self.make_memory(bytes, access, xrcd.place + 1)
+    }
+}

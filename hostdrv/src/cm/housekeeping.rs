@@ -1,0 +1,144 @@
+//! What the connection manager does by itself when the device makes progress: connections that have waited long enough, neighbours that have moved,
+//! channels whose events go to a function, devices that are gone.
+
+use std::mem;
+use std::sync::{Arc, Weak};
+
+use weft_engine::ConnId;
+
+use super::channel::ChannelInner;
+use super::device_state::DeviceState;
+use super::event::{errno, CmEvent, CmEventType};
+use super::id::{CmId, IdInner};
+use crate::device::Device;
+
+/// A connection, and who wants to hear of its end.
+type Waiting = (ConnId, Weak<IdInner>);
+
+/// What is to be looked at. It keeps nobody alive.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// Channels of the device that asked for all events, or have a function.
+    pub(super) channels: Vec<Weak<ChannelInner>>,
+    /// Connections that are over, and that the engine may still remember.
+    pub(super) waiting: Vec<Waiting>,
+    /// Neighbours that had moved when it was looked at.
+    moves: u64,
+}
+
+impl Pending {
+    pub(super) fn add(&mut self, channel: &Arc<ChannelInner>) {
+        self.channels.retain(|channel| channel.strong_count() > 0);
+        let new = Arc::downgrade(channel);
+        if !self.channels.iter().any(|old| old.ptr_eq(&new)) {
+            self.channels.push(new);
+        }
+    }
+
+    /// Takes those that are like this.
+    fn take_waiting(&mut self, is_over: impl Fn(ConnId) -> bool) -> Vec<Waiting> {
+        let waiting = mem::take(&mut self.waiting);
+        let (over, waiting) = waiting.into_iter().partition(|(conn, _)| is_over(*conn));
+        self.waiting = waiting;
+        over
+    }
+
+    /// Is there nothing to be looked at?
+    pub(super) fn is_empty(&self) -> bool {
+        self.channels.is_empty() && self.waiting.is_empty()
+    }
+}
+
+/// Looks at it; how much there was. Called without any lock.
+pub(super) fn housekeep(device_state: &DeviceState, device: &Device) -> usize {
+    let (over, channels, moved) = {
+        let mut state = device.lock();
+        let pending = &mut *device_state.pending();
+        let (over, moved) = match state.place.here() {
+            Some((engine, _)) => {
+                let over = pending.take_waiting(|conn| !engine.remembers(conn));
+                let moves = engine.address_moves();
+                (over, mem::replace(&mut pending.moves, moves) != moves)
+            }
+            // One on the card says so: `forgotten`, `moved`.
+            None => (Vec::new(), false),
+        };
+        (over, pending.channels.clone(), moved)
+    };
+    let mut handled = over.len();
+    tell_of_exits(over);
+    let channels: Vec<_> = channels.iter().filter_map(Weak::upgrade).collect();
+    if moved {
+        for channel in &channels {
+            handled += channel.tell_of_moves();
+        }
+    }
+    for channel in channels {
+        handled += channel.call();
+    }
+    handled
+}
+
+/// Nothing is left of a connection. Called without any lock.
+pub(super) fn forgotten(device_state: &DeviceState, conn: ConnId) {
+    let over = device_state
+        .pending()
+        .take_waiting(|waiting| waiting == conn);
+    tell_of_exits(over);
+}
+
+/// A connection's next station is another one. Likewise.
+pub(super) fn moved(device_state: &DeviceState) {
+    let channels = device_state.pending().channels.clone();
+    for channel in channels.iter().filter_map(Weak::upgrade) {
+        channel.tell_of_moves();
+    }
+}
+
+fn tell_of_exits(over: Vec<Waiting>) {
+    for (_, id) in over {
+        if let Some(inner) = id.upgrade() {
+            let id = CmId { inner };
+            id.tell(CmEvent::new(id.clone(), CmEventType::TimewaitExit));
+        }
+    }
+}
+
+/// The device does no more: who has identifiers of it hears so, once.
+pub(super) fn removed(device_state: &DeviceState) {
+    let channels = device_state.pending().channels.clone();
+    for channel in channels.iter().filter_map(Weak::upgrade) {
+        channel.tell_removal();
+        channel.call();
+    }
+}
+
+impl ChannelInner {
+    /// Whose next hop is another station by now.
+    fn tell_of_moves(&self) -> usize {
+        let mut told = 0;
+        for id in self.ids() {
+            let Some(qp) = id.qp() else { continue };
+            let now = match qp.query().map(|attributes| attributes.connection) {
+                Ok(Some(connection)) => connection.next_hop,
+                _ => continue,
+            };
+            let before = id.data().next_hop.replace(now);
+            if before.is_some_and(|before| before != now) {
+                id.tell(CmEvent::new(id.clone(), CmEventType::AddrChange));
+                told += 1;
+            }
+        }
+        told
+    }
+
+    fn tell_removal(&self) {
+        if self.is_removed() {
+            return;
+        }
+        for id in self.ids() {
+            let event = CmEvent::new(id.clone(), CmEventType::DeviceRemoval);
+            id.tell(event.with_status(errno::ENODEV));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! How a connection of the loop comes about, and how it ends: what the engine does by MPA and TCP.
+
+use weft_engine::{
+    AcceptParams, Agreed, ConnId, ConnectFailure, ConnectParams, DisconnectReason, Endpoint, Error,
+    Event, PrivateData, QpId, RtrKinds,
+};
+
+use super::{lock, End, Exchange, Phase};
+use crate::cm::CmError;
+use crate::device::Device;
+
+/// As an MPA frame of revision 2 has room for, so that a program finds the same limits.
+const MAX_PRIVATE_DATA: usize = 508;
+const FIRST_PORT: u16 = 49152;
+/// Requests that wait for a member at most, whatever its listeners' backlogs: it may not look at them.
+const MOST_ASKED: usize = 1024;
+
+fn check_private_data(bytes: &[u8]) -> Result<(), Error> {
+    match bytes.len() {
+        0..=MAX_PRIVATE_DATA => Ok(()),
+        given => Err(Error::PrivateDataTooLong {
+            given,
+            limit: MAX_PRIVATE_DATA,
+        }),
+    }
+}
+
+/// Puts an event into a device's ring.
+fn tell(device: &Device, event: Event) {
+    let mut state = device.lock();
+    if let Some((engine, _)) = state.place.here() {
+        engine.tell(event);
+    }
+    state.finish_foreign_turn();
+}
+
+impl Exchange {
+    /// The name of a new connection; nobody has heard of it yet.
+    pub(in crate::cm) fn prepare(
+        &self,
+        from: &Device,
+        qp: QpId,
+        params: &ConnectParams<'_>,
+    ) -> Result<ConnId, CmError> {
+        check_private_data(params.private_data)?;
+        from.lock()
+            .engine_for("loop inside the host")?
+            .0
+            .check_loopback(qp)?;
+        let Some((member, _)) = self.at(from.ip()) else {
+            return Err(CmError::NotJoined);
+        };
+        let mut table = lock(&self.table);
+        // Two names, one for each end.
+        let made = table.made;
+        table.made = made.wrapping_add(2);
+        let conn = ConnId::inside(made);
+        let chosen = FIRST_PORT + (made / 2 % u32::from(u16::MAX - FIRST_PORT)) as u16;
+        let end = End {
+            member,
+            qp: Some(qp),
+            peer: ConnId::inside(made.wrapping_add(1)),
+            phase: Phase::Asking,
+            local: Endpoint {
+                ip: from.ip().octets(),
+                port: params.local_port.unwrap_or(chosen),
+            },
+            ird: params.ird,
+            ord: params.ord,
+        };
+        table.ends.insert(conn, end);
+        Ok(conn)
+    }
+
+    /// Asks who listens; what becomes of it comes as an event.
+    pub(in crate::cm) fn ask(&self, from: &Device, conn: ConnId, params: &ConnectParams<'_>) {
+        let Err(reason) = self.try_ask(conn, params) else {
+            return;
+        };
+        lock(&self.table).ends.remove(&conn);
+        tell(from, Event::ConnectError { conn, reason });
+    }
+
+    fn try_ask(&self, conn: ConnId, params: &ConnectParams<'_>) -> Result<(), ConnectFailure> {
+        let to = params.remote;
+        let (member, device) = self.at(to.ip.into()).ok_or(ConnectFailure::Unreachable)?;
+        device
+            .check_fault()
+            .map_err(|_| ConnectFailure::Unreachable)?;
+        if !device.lock().event_routing.listens(to.port) {
+            return Err(ConnectFailure::Refused);
+        }
+        let request = {
+            let mut table = lock(&self.table);
+            let waits = |end: &&End| end.phase == Phase::Asked && end.member == member;
+            if table.ends.values().filter(waits).count() >= MOST_ASKED {
+                return Err(ConnectFailure::NoResources);
+            }
+            let from = table.ends.get(&conn).ok_or(ConnectFailure::Closed)?.clone();
+            let end = End {
+                member,
+                qp: None,
+                peer: conn,
+                phase: Phase::Asked,
+                local: to,
+                ird: 0,
+                ord: 0,
+            };
+            table.ends.insert(from.peer, end);
+            Event::ConnectRequest {
+                xrc: false,
+                conn: from.peer,
+                port: to.port,
+                remote: from.local,
+                private_data: PrivateData::new(params.private_data),
+                ird: Some(from.ird),
+                ord: Some(from.ord),
+                rtr: params.peer_to_peer.then_some(RtrKinds::ALL),
+                revision: 0,
+            }
+        };
+        tell(&device, request);
+        Ok(())
+    }
+
+    /// Both ends of a connection of which this is the end that was asked.
+    fn asked(&self, conn: ConnId) -> Result<(End, End), Error> {
+        let table = lock(&self.table);
+        let own = table.ends.get(&conn).ok_or(Error::UnknownConnection)?;
+        if own.phase != Phase::Asked {
+            return Err(Error::WrongConnectionState);
+        }
+        let peer = table.ends.get(&own.peer).ok_or(Error::UnknownConnection)?;
+        Ok((own.clone(), peer.clone()))
+    }
+
+    /// Accepts; both ends hear that the connection stands.
+    pub(in crate::cm) fn accept(
+        &self,
+        device: &Device,
+        conn: ConnId,
+        qp: QpId,
+        params: &AcceptParams<'_>,
+    ) -> Result<(), CmError> {
+        check_private_data(params.private_data)?;
+        let (own, peer) = self.asked(conn)?;
+        let peers_qp = peer.qp.ok_or(Error::UnknownConnection)?;
+        let (ird, ord) = (params.ird.min(peer.ord), params.ord.min(peer.ird));
+        let join = |device: &Device, conn, qp, (ird, ord), theirs: (u16, u16), data: &[u8]| {
+            let mut state = device.lock();
+            let (engine, _) = state.place.here().ok_or(Error::UnknownQp)?;
+            engine.connect_loopback(qp, conn, ord)?;
+            let established = Event::Established {
+                conn,
+                qp,
+                private_data: PrivateData::new(data),
+                // As revision 2 has it, both have said their IRD and ORD.
+                agreed: Agreed {
+                    revision: 2,
+                    ird,
+                    ord,
+                    ..Agreed::default()
+                },
+                ird: Some(theirs.0),
+                ord: Some(theirs.1),
+            };
+            engine.tell(established);
+            state.finish_foreign_turn();
+            Ok::<_, Error>(())
+        };
+        let asked = (peer.ird, peer.ord);
+        join(device, conn, qp, (ird, ord), asked, &[])?;
+        let ends = [(device.clone(), conn, qp)];
+        let initiator = self.member(peer.member).filter(|initiator| {
+            let data = params.private_data;
+            join(
+                initiator,
+                own.peer,
+                peers_qp,
+                (ord, ird),
+                (params.ird.max(1), ord),
+                data,
+            )
+            .is_ok()
+        });
+        let ends = ends
+            .into_iter()
+            .chain(initiator.map(|initiator| (initiator, own.peer, peers_qp)));
+        let ends: Vec<_> = ends.collect();
+        let stands = ends.len() == 2 && {
+            let mut table = lock(&self.table);
+            let there = |(_, name, _): &(Device, ConnId, QpId)| table.ends.contains_key(name);
+            let stands = ends.iter().all(there);
+            for (_, name, qp) in &ends {
+                if let Some(end) = table.ends.get_mut(name).filter(|_| stands) {
+                    (end.phase, end.qp) = (Phase::Up, Some(*qp));
+                }
+            }
+            stands
+        };
+        if !stands {
+            // The initiator has gone meanwhile.
+            self.forget(conn);
+        }
+        for (device, _, qp) in &ends {
+            let mut state = device.lock();
+            match (state.place.here(), stands) {
+                (Some((engine, _)), true) => engine.start_loopback(*qp),
+                (Some((engine, _)), false) => engine.part_qp(*qp, None, DisconnectReason::Reset),
+                (None, _) => {}
+            }
+            state.finish_foreign_turn();
+        }
+        Ok(())
+    }
+
+    /// Rejects; the other end hears of it.
+    pub(in crate::cm) fn reject(&self, conn: ConnId, private_data: &[u8]) -> Result<(), CmError> {
+        check_private_data(private_data)?;
+        let (own, peer) = self.asked(conn)?;
+        self.forget(conn);
+        if let Some(device) = self.member(peer.member) {
+            tell(
+                &device,
+                Event::Rejected {
+                    conn: own.peer,
+                    private_data: PrivateData::new(private_data),
+                    ird: None,
+                    ord: None,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    /// Closes in order: what is posted is done first.
+    pub(in crate::cm) fn disconnect(&self, device: &Device, conn: ConnId) {
+        let qp = lock(&self.table).ends.get(&conn).and_then(|end| end.qp);
+        if let Some(qp) = qp {
+            let mut state = device.lock();
+            let now = device.now();
+            state.take_posted(now);
+            if let Some((engine, _)) = state.place.here() {
+                engine.close_loopback(qp);
+            }
+            let _ = state.finish_turn();
+        }
+    }
+
+    /// Ends it at once; this end hears nothing of it.
+    pub(in crate::cm) fn abort(&self, device: &Device, conn: ConnId) {
+        let Some(own) = lock(&self.table).ends.get(&conn).cloned() else {
+            return;
+        };
+        device.lock().event_routing.remove_connection(conn);
+        match own.phase {
+            Phase::Up => self.end(conn, None, DisconnectReason::Aborted),
+            Phase::Asked => {
+                let _ = self.reject(conn, &[]);
+            }
+            Phase::Asking => {
+                let asked = self.forget(conn).and_then(|peer| self.member(peer.member));
+                if let Some(device) = asked {
+                    let (conn, reason) = (own.peer, ConnectFailure::Closed);
+                    tell(&device, Event::ConnectError { conn, reason });
+                }
+            }
+        }
+    }
+
+    /// Both ends go from the table; the other one.
+    fn forget(&self, conn: ConnId) -> Option<End> {
+        let mut table = lock(&self.table);
+        let own = table.ends.remove(&conn)?;
+        table.ends.remove(&own.peer)
+    }
+
+    /// Both ends of a connection that stands.
+    pub(super) fn up(&self, conn: ConnId) -> Option<(End, End)> {
+        let table = lock(&self.table);
+        let own = table.ends.get(&conn)?;
+        let peer = table.ends.get(&own.peer)?;
+        (own.phase == Phase::Up && peer.phase == Phase::Up).then(|| (own.clone(), peer.clone()))
+    }
+
+    /// A connection that stands ends. `terminate`: the other end found that this one broke a rule. `reason`: this end's.
+    pub(super) fn end(
+        &self,
+        conn: ConnId,
+        terminate: Option<weft_engine::TerminateCode>,
+        reason: DisconnectReason,
+    ) {
+        let Some((own, peer)) = self.up(conn) else {
+            return;
+        };
+        self.forget(conn);
+        let of_peer = match reason {
+            DisconnectReason::Local => DisconnectReason::Peer,
+            DisconnectReason::Terminated => DisconnectReason::Terminated,
+            _ => DisconnectReason::Reset,
+        };
+        for (end, reason, received) in [(&own, reason, true), (&peer, of_peer, false)] {
+            if let (Some(device), Some(qp)) = (self.member(end.member), end.qp) {
+                let mut state = device.lock();
+                let terminate = terminate.map(|code| (code, received));
+                if let Some((engine, _)) = state.place.here() {
+                    engine.part_qp(qp, terminate, reason);
+                }
+                state.finish_foreign_turn();
+            }
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! What belongs to a process that control rings were lent to: it commands that, and nothing else.
+
+use std::collections::BTreeSet;
+
+use weft_engine::commands::{Answer, Command, Refusal};
+use weft_engine::{Access, ConnId, Error, Event, PdId, QpId};
+use weft_layout::CommandOpcode;
+
+/// Regions that it may register at a time.
+const MAX_REGIONS: usize = 256;
+/// Ports that it may listen on at a time.
+const MAX_PORTS: usize = 16;
+/// Requests that may wait for its answer at a port.
+const MAX_BACKLOG: u32 = 64;
+
+/// Memory that it may register, as the card sees it.
+struct Memory {
+    iova: u64,
+    length: u64,
+    access: Access,
+}
+
+/// What was given to it, and what it has made of that.
+#[derive(Default)]
+pub(super) struct ClientResources {
+    pds: BTreeSet<PdId>,
+    qps: BTreeSet<QpId>,
+    memory: Vec<Memory>,
+    /// Registered by it.
+    stags: BTreeSet<u32>,
+    ports: BTreeSet<u16>,
+    conns: BTreeSet<ConnId>,
+}
+
+/// Nothing that exists has this name for it: what is another's is as what is not there.
+fn not_its_own<T>(is_its_own: bool, error: Error, then: T) -> Result<T, Refusal> {
+    match is_its_own {
+        true => Ok(then),
+        false => Err(error.into()),
+    }
+}
+
+impl ClientResources {
+    /// It may connect this queue pair, which is of this domain.
+    pub(super) fn give_qp(&mut self, pd: PdId, qp: QpId) {
+        self.pds.insert(pd);
+        self.qps.insert(qp);
+    }
+
+    /// Is this queue pair its?
+    pub(super) fn has_qp(&self, qp: QpId) -> bool {
+        self.qps.contains(&qp)
+    }
+
+    pub(super) fn qps(&self) -> impl Iterator<Item = QpId> + '_ {
+        self.qps.iter().copied()
+    }
+
+    /// A queue pair is no more its, nor is this connection, which it has if it was its.
+    pub(super) fn part_with(&mut self, qp: QpId, conn: Option<ConnId>) -> Option<ConnId> {
+        self.qps.remove(&qp);
+        conn.filter(|conn| self.conns.remove(conn))
+    }
+
+    /// A connection of a queue pair of its is its from now on.
+    pub(super) fn inherit(&mut self, conn: ConnId) {
+        self.conns.insert(conn);
+    }
+
+    /// It may register parts of this memory in this domain, with no more access than this.
+    pub(super) fn give_memory(&mut self, pd: PdId, iova: u64, length: u64, access: Access) {
+        self.pds.insert(pd);
+        self.memory.push(Memory {
+            iova,
+            length,
+            access,
+        });
+    }
+
+    /// May it have this done? What it may, as it is to be done; `is_behind`: events wait for it that it does not take.
+    pub(super) fn check(&self, command: &Command, is_behind: bool) -> Result<Command, Refusal> {
+        let opcode = command.opcode().map_err(|_| Refusal::Malformed)?;
+        let has_qp = self.qps.contains(&QpId::from_number(command.qp));
+        let conn = ConnId::from_number(command.conn);
+        let has_conn = conn.is_some_and(|conn| self.conns.contains(&conn));
+        let same = *command;
+        match opcode {
+            // What queues in memory are for, or what comes from a socket, is its owner's to make.
+            CommandOpcode::AllocPd
+            | CommandOpcode::DeallocPd
+            | CommandOpcode::CreateQp
+            | CommandOpcode::DestroyQp
+            | CommandOpcode::Adopt
+            | CommandOpcode::StartMpa
+            | CommandOpcode::CreateSrq
+            | CommandOpcode::DestroySrq
+            | CommandOpcode::ModifySrq
+            | CommandOpcode::QuerySrq
+            | CommandOpcode::AllocXrcd
+            | CommandOpcode::DeallocXrcd
+            | CommandOpcode::AllocStag
+            // The connection that waits is anybody's.
+            | CommandOpcode::Forget => Err(Refusal::Malformed),
+            CommandOpcode::Resolve => Ok(same),
+            CommandOpcode::Register => self.check_region(command).map(|()| same),
+            CommandOpcode::Deregister => {
+                let has = self.stags.contains(&command.stag);
+                not_its_own(has, Error::UnknownStag(command.stag), same)
+            }
+            CommandOpcode::ModifyQp | CommandOpcode::QueryQp => {
+                not_its_own(has_qp, Error::UnknownQp, same)
+            }
+            CommandOpcode::Listen if self.ports.len() >= MAX_PORTS => Err(Error::NoPorts.into()),
+            CommandOpcode::Listen => Ok(Command {
+                // 0 is any number.
+                backlog: match command.backlog {
+                    0 => MAX_BACKLOG,
+                    some => some.min(MAX_BACKLOG),
+                },
+                ..same
+            }),
+            CommandOpcode::Unlisten => {
+                let has = self.ports.contains(&command.port);
+                not_its_own(has, Error::UnknownConnection, same)
+            }
+            CommandOpcode::Connect if is_behind => Err(Error::NoConnections.into()),
+            CommandOpcode::Connect => not_its_own(has_qp, Error::UnknownQp, same),
+            CommandOpcode::Accept => {
+                not_its_own(has_conn, Error::UnknownConnection, ())?;
+                not_its_own(has_qp, Error::UnknownQp, same)
+            }
+            CommandOpcode::Reject | CommandOpcode::Disconnect | CommandOpcode::Abort => {
+                not_its_own(has_conn, Error::UnknownConnection, same)
+            }
+        }
+    }
+
+    /// A region has to lie in memory that was given to it, with no more access than that has.
+    fn check_region(&self, command: &Command) -> Result<(), Refusal> {
+        let access = Access::from_bits(command.access).ok_or(Refusal::Malformed)?;
+        let has_pd = self.pds.contains(&PdId::from_number(command.pd));
+        not_its_own(has_pd, Error::UnknownPd, ())?;
+        let (iova, length) = (command.iova, command.region_length);
+        let end = iova.checked_add(length).ok_or(Error::InvalidRegion)?;
+        let holds = |memory: &Memory| {
+            let last = memory.iova.saturating_add(memory.length);
+            memory.iova <= iova && end <= last && memory.access.contains(access)
+        };
+        not_its_own(self.memory.iter().any(holds), Error::InvalidRegion, ())?;
+        match self.stags.len() < MAX_REGIONS {
+            true => Ok(()),
+            false => Err(Error::NoStags.into()),
+        }
+    }
+
+    /// A command of it was done; the queue pair that takes work from now on, if one does.
+    pub(super) fn done(&mut self, command: &Command, answer: &Answer) -> Option<QpId> {
+        let conn = ConnId::from_number(command.conn);
+        match command.opcode().ok()? {
+            CommandOpcode::Register => {
+                self.stags.insert(answer.stag);
+            }
+            CommandOpcode::Deregister => {
+                self.stags.remove(&command.stag);
+            }
+            CommandOpcode::Listen => {
+                self.ports.insert(answer.port);
+            }
+            CommandOpcode::Unlisten => {
+                self.ports.remove(&command.port);
+            }
+            CommandOpcode::Connect => {
+                self.conns.extend(ConnId::from_number(answer.conn));
+                return Some(QpId::from_number(command.qp));
+            }
+            CommandOpcode::Accept => return Some(QpId::from_number(command.qp)),
+            // There is no event of these.
+            CommandOpcode::Reject | CommandOpcode::Abort => {
+                self.conns.retain(|own| Some(*own) != conn);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Is this event of what belongs to it? A request at a port of it does from now on.
+    pub(super) fn take(&mut self, event: &Event) -> bool {
+        match event {
+            Event::ConnectRequest { conn, port, .. } if self.ports.contains(port) => {
+                self.conns.insert(*conn);
+                true
+            }
+            Event::ConnectRequest { .. } => false,
+            Event::Established { conn, .. } => self.conns.contains(conn),
+            Event::Rejected { conn, .. }
+            | Event::ConnectError { conn, .. }
+            | Event::Disconnected { conn, .. } => self.conns.remove(conn),
+            Event::QpFatal { qp, .. } | Event::LastWqe { qp } => self.has_qp(*qp),
+            _ => false,
+        }
+    }
+
+    pub(super) fn forget(&mut self, conn: ConnId) {
+        self.conns.remove(&conn);
+    }
+
+    /// All that it has made, to be ended.
+    pub(super) fn give_up(&mut self) -> GivenUp {
+        GivenUp {
+            conns: std::mem::take(&mut self.conns),
+            ports: std::mem::take(&mut self.ports),
+            qps: std::mem::take(&mut self.qps),
+            stags: std::mem::take(&mut self.stags),
+        }
+    }
+}
+
+/// What somebody had who is gone.
+pub(super) struct GivenUp {
+    pub(super) conns: BTreeSet<ConnId>,
+    pub(super) ports: BTreeSet<u16>,
+    pub(super) qps: BTreeSet<QpId>,
+    pub(super) stags: BTreeSet<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_engine::commands;
+    use weft_engine::{ConnectFailure, ConnectParams, QpConfig, QpState};
+
+    use super::*;
+
+    fn conn(number: u64) -> ConnId {
+        ConnId::from_number(number).expect("a number")
+    }
+
+    fn qp(number: u32) -> QpId {
+        QpId::from_number(number)
+    }
+
+    /// It has domain 1, queue pair 5 and 0x1000 bytes from 0x10000 on.
+    fn resources() -> ClientResources {
+        let mut all = ClientResources::default();
+        let pd = PdId::from_number(1);
+        all.give_qp(pd, qp(5));
+        all.give_memory(pd, 0x10000, 0x1000, Access::LOCAL_WRITE);
+        all
+    }
+
+    fn done(all: &mut ClientResources, command: &Command, answer: Answer) {
+        let command = all.check(command, false).expect("its own");
+        all.done(&command, &answer);
+    }
+
+    #[test]
+    fn what_is_anothers_is_refused_as_what_is_not_there() {
+        let all = resources();
+        let refused = |command: Command| all.check(&command, false).err();
+        let of_qp = Some(Refusal::Engine(Error::UnknownQp));
+        let of_conn = Some(Refusal::Engine(Error::UnknownConnection));
+        let own = QpState::Error;
+        assert_eq!(refused(commands::query_qp(qp(5))), None);
+        assert_eq!(refused(commands::query_qp(qp(6))), of_qp);
+        assert_eq!(refused(commands::modify_qp(qp(5), own)), None);
+        assert_eq!(refused(commands::modify_qp(qp(0x10005), own)), of_qp);
+        let connect = |qp| commands::connect(qp, &ConnectParams::default());
+        assert_eq!(refused(connect(qp(5))), None);
+        assert_eq!(refused(connect(qp(4))), of_qp);
+        assert_eq!(refused(commands::disconnect(conn(7))), of_conn);
+        assert_eq!(refused(commands::abort(conn(7))), of_conn);
+        assert_eq!(refused(commands::reject(conn(7))), of_conn);
+        assert_eq!(refused(commands::unlisten(80)), of_conn);
+        let stag = Some(Refusal::Engine(Error::UnknownStag(9)));
+        assert_eq!(refused(commands::deregister(9)), stag);
+        let made = [
+            commands::alloc_pd(),
+            commands::dealloc_pd(PdId::from_number(1)),
+            commands::destroy_qp(qp(5)),
+            commands::create_qp(&QpConfig {
+                pd: PdId::from_number(1),
+                send_depth: 1,
+                recv_depth: 1,
+                max_sge: 1,
+                rung: None,
+            }),
+        ];
+        for command in made {
+            assert_eq!(refused(command), Some(Refusal::Malformed));
+        }
+    }
+
+    #[test]
+    fn a_region_lies_in_memory_that_was_given() {
+        let mut all = resources();
+        let region = |pd: u32, iova: u64, length: u64, access| {
+            commands::register(PdId::from_number(pd), 0, iova, length, access)
+        };
+        let rights = Access::LOCAL_WRITE;
+        let invalid = Some(Refusal::Engine(Error::InvalidRegion));
+        for (command, why) in [
+            (region(1, 0x10000, 0x1000, rights), None),
+            (region(1, 0x10800, 0x800, rights), None),
+            (region(1, 0x10800, 0x801, rights), invalid),
+            (region(1, 0xffff, 2, rights), invalid),
+            (region(1, 0x11000, 1, rights), invalid),
+            (region(1, u64::MAX, 2, rights), invalid),
+            (region(1, 0x10000, 1, Access::REMOTE_WRITE), invalid),
+            (
+                region(2, 0x10000, 1, rights),
+                Some(Refusal::Engine(Error::UnknownPd)),
+            ),
+        ] {
+            assert_eq!(all.check(&command, false).err(), why, "{command:?}");
+        }
+        let own = region(1, 0x10000, 16, rights);
+        for stag in 0..MAX_REGIONS as u32 {
+            let answer = Answer {
+                stag,
+                ..Answer::default()
+            };
+            done(&mut all, &own, answer);
+        }
+        let full = Some(Refusal::Engine(Error::NoStags));
+        assert_eq!(all.check(&own, false).err(), full);
+        done(&mut all, &commands::deregister(3), Answer::default());
+        assert_eq!(all.check(&own, false).err(), None);
+        let again = all.check(&commands::deregister(3), false).err();
+        assert_eq!(again, Some(Refusal::Engine(Error::UnknownStag(3))));
+    }
+
+    /// A connection is its own from its command, or the request at its port, until its end.
+    #[test]
+    fn connections_come_and_go() {
+        let mut all = resources();
+        let answer = Answer {
+            conn: 7,
+            port: 4791,
+            ..Answer::default()
+        };
+        done(
+            &mut all,
+            &commands::connect(qp(5), &ConnectParams::default()),
+            answer,
+        );
+        done(&mut all, &commands::listen(0, 1 << 20), answer);
+        let behind = all.check(&commands::connect(qp(5), &ConnectParams::default()), true);
+        assert_eq!(behind, Err(Refusal::Engine(Error::NoConnections)));
+        let listen = all.check(&commands::listen(0, 1 << 20), false);
+        assert_eq!(listen.expect("possible").backlog, MAX_BACKLOG);
+        let listen = all.check(&commands::listen(0, 0), false);
+        assert_eq!(listen.expect("possible").backlog, MAX_BACKLOG);
+        let over = |number| Event::ConnectError {
+            conn: conn(number),
+            reason: ConnectFailure::Closed,
+        };
+        assert!(!all.take(&over(8)));
+        assert!(all.check(&commands::abort(conn(7)), false).is_ok());
+        assert!(all.take(&over(7)));
+        assert!(!all.take(&over(7)));
+        assert!(all.check(&commands::abort(conn(7)), false).is_err());
+        let fatal = |number| Event::QpFatal {
+            qp: qp(number),
+            terminate: None,
+            received: false,
+        };
+        assert!(all.take(&fatal(5)) && !all.take(&fatal(6)));
+    }
+}

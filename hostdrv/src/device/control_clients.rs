@@ -1,0 +1,299 @@
+//! Control rings of other processes: their commands are checked and done, events of what is theirs go to them.
+//!
+//! Nothing wakes their process, and a command does not wake this one: each [`Device::progress`](super::Device::progress) looks.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use weft_engine::commands::{self, Refusal};
+use weft_engine::{Access, Engine, Event, PdId, Port, QpId, QpState};
+
+use super::client_resources::ClientResources;
+use super::control::ControlRings;
+use super::executor::Executor;
+use super::{Device, Here, Place, State};
+use crate::error::DeviceError;
+
+/// Events that wait for room in its ring: with so many, a process gets no more connections.
+const MAX_WAITING: usize = 64;
+
+/// A process that has control rings.
+pub(super) struct ControlClient {
+    number: u64,
+    executor: Executor,
+    resources: ClientResources,
+    /// Events that had no room.
+    waiting: VecDeque<Event>,
+    /// Commands of what is not its own.
+    refused: u64,
+    /// What lives as long as it may be used; of which queue pair it is a handle.
+    keeps: Vec<(Option<QpId>, Box<dyn Send>)>,
+    /// It is gone; regions of it that work still uses.
+    ending: Option<Vec<u32>>,
+}
+
+impl ControlClient {
+    fn is_behind(&self) -> bool {
+        self.waiting.len() >= MAX_WAITING
+    }
+
+    /// Takes an event of what belongs to it.
+    fn take<P: Port>(&mut self, now: u64, event: Event, engine: &mut Engine, port: &mut P) {
+        if let (Event::ConnectRequest { conn, .. }, true) = (&event, self.is_behind()) {
+            tracing::warn!(
+                control_client = self.number,
+                "request rejected: nobody takes events"
+            );
+            self.resources.forget(*conn);
+            engine.execute(now, &commands::reject(*conn), &[], port);
+            return;
+        }
+        self.waiting.push_back(event);
+    }
+
+    fn put_events(&mut self) {
+        let waiting = &mut self.waiting;
+        self.executor.put_events(|| waiting.pop_front());
+    }
+
+    /// Has its commands done, as far as they are of what is its own; queue pairs that take work from now on.
+    fn take_commands<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> Vec<QpId> {
+        let is_behind = self.is_behind();
+        let (resources, refused) = (&mut self.resources, &mut self.refused);
+        let mut bound = Vec::new();
+        self.executor.take_commands(|taken| {
+            let command = match resources.check(&taken.command, is_behind) {
+                Ok(command) => command,
+                Err(refusal) => {
+                    *refused += 1;
+                    return commands::refused(refusal);
+                }
+            };
+            let answer = engine.execute(now, &command, taken.private_data(), port);
+            if commands::outcome(&answer).is_ok() {
+                bound.extend(resources.done(&command, &answer));
+            }
+            answer
+        });
+        bound
+    }
+
+    /// It is gone: what it has made ends.
+    fn end<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) {
+        let had = self.resources.give_up();
+        for conn in had.conns {
+            let aborted = engine.execute(now, &commands::abort(conn), &[], port);
+            tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a control client that is gone");
+        }
+        for number in had.ports {
+            engine.execute(now, &commands::unlisten(number), &[], port);
+        }
+        for qp in had.qps {
+            engine.execute(now, &commands::modify_qp(qp, QpState::Error), &[], port);
+        }
+        self.waiting.clear();
+        self.ending = Some(had.stags.into_iter().collect());
+    }
+
+    /// Removes regions of one that is gone; true: there are none left.
+    fn is_over<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> bool {
+        let Some(stags) = &mut self.ending else {
+            return false;
+        };
+        stags.retain(|stag| {
+            let gone = engine.execute(now, &commands::deregister(*stag), &[], port);
+            commands::outcome(&gone) == Err(Refusal::Engine(weft_engine::Error::InUse))
+        });
+        stags.is_empty()
+    }
+}
+
+impl State {
+    /// Control rings for another process; the number of who has them.
+    pub(crate) fn add_control_client(&mut self, rings: Arc<ControlRings>) -> u64 {
+        let number = self.next_control_client;
+        self.next_control_client += 1;
+        self.control_clients.push(ControlClient {
+            number,
+            executor: Executor::new(rings),
+            resources: ClientResources::default(),
+            waiting: VecDeque::new(),
+            refused: 0,
+            keeps: Vec::new(),
+            ending: None,
+        });
+        number
+    }
+
+    fn control_client(&mut self, number: u64) -> Option<&mut ControlClient> {
+        self.control_clients
+            .iter_mut()
+            .find(|one| one.number == number)
+    }
+
+    /// It may connect this queue pair, which lives as long as it.
+    pub(crate) fn give_qp(&mut self, number: u64, pd: PdId, qp: QpId, keeps: Box<dyn Send>) {
+        if let Some(control_client) = self.control_client(number) {
+            control_client.resources.give_qp(pd, qp);
+            control_client.keeps.push((Some(qp), keeps));
+        }
+    }
+
+    /// It may register parts of this memory, which stays mapped as long as it may be used.
+    pub(crate) fn give_memory(
+        &mut self,
+        number: u64,
+        pd: PdId,
+        (iova, length, access): (u64, u64, Access),
+        keeps: Box<dyn Send>,
+    ) {
+        if let Some(control_client) = self.control_client(number) {
+            control_client
+                .resources
+                .give_memory(pd, iova, length, access);
+            control_client.keeps.push((None, keeps));
+        }
+    }
+
+    /// Commands of it that were refused, because they were of what is not its own.
+    pub(crate) fn refused_of(&mut self, number: u64) -> u64 {
+        self.control_client(number)
+            .map_or(0, |control_client| control_client.refused)
+    }
+
+    /// It has this queue pair no longer: it lives on with whoever else has it, and so does its connection.
+    pub(crate) fn take_qp_back(&mut self, number: u64, qp: QpId) {
+        let here = self.place.here();
+        let conn = here.and_then(|(engine, _)| engine.connection_of(qp));
+        let Some(control_client) = self.control_client(number) else {
+            return;
+        };
+        let had = control_client.resources.part_with(qp, conn);
+        let all = std::mem::take(&mut control_client.keeps);
+        let (handles, rest): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(of, _)| *of == Some(qp));
+        control_client.keeps = rest;
+        let mut others = self.control_clients.iter_mut();
+        let heir = others.find(|one| one.ending.is_none() && one.resources.has_qp(qp));
+        if let (Some(conn), Some(heir)) = (had, heir) {
+            heir.resources.inherit(conn);
+        }
+        self.release(handles);
+    }
+
+    /// Its queue pairs that others have as well are theirs alone.
+    fn part(&mut self, number: u64) {
+        let control_client = self.control_client(number);
+        let qps: Vec<_> = control_client.map_or(Vec::new(), |one| one.resources.qps().collect());
+        for qp in qps {
+            let has = |one: &&ControlClient| one.ending.is_none() && one.resources.has_qp(qp);
+            if self.control_clients.iter().filter(has).count() > 1 {
+                self.take_qp_back(number, qp);
+            }
+        }
+    }
+
+    /// It is gone.
+    pub(crate) fn end_control_client(&mut self, now: u64, number: u64) {
+        self.part(number);
+        let control_client = self
+            .control_clients
+            .iter_mut()
+            .find(|one| one.number == number);
+        if let (Some(control_client), Some((engine, card))) = (control_client, self.place.here()) {
+            control_client.end(now, engine, card);
+        }
+        self.remove_control_clients(now);
+    }
+
+    /// Those that are gone, and of which nothing is left.
+    fn remove_control_clients(&mut self, now: u64) {
+        for mut control_client in std::mem::take(&mut self.control_clients) {
+            let here = self.place.here();
+            match here.is_none_or(|(engine, card)| control_client.is_over(now, engine, card)) {
+                true => self.release(control_client.keeps),
+                false => self.control_clients.push(control_client),
+            }
+        }
+    }
+
+    /// The engine takes what other processes commanded.
+    pub(super) fn take_lent_commands(&mut self, now: u64) {
+        if self.control_clients.is_empty() {
+            return;
+        }
+        let Some((engine, card)) = self.place.here() else {
+            return;
+        };
+        let mut bound = Vec::new();
+        for control_client in &mut self.control_clients {
+            if control_client.ending.is_none() {
+                bound.extend(control_client.take_commands(now, engine, card));
+            }
+        }
+        for qp in bound {
+            self.bind(qp);
+        }
+        if self
+            .control_clients
+            .iter()
+            .any(|control_client| control_client.ending.is_some())
+        {
+            self.remove_control_clients(now);
+        }
+    }
+
+    /// The engine's events go to whom they belong, as many as have room; true: somebody in this process waits for them.
+    pub(super) fn put_events(&mut self) -> bool {
+        let Self {
+            place,
+            control_clients,
+            ..
+        } = self;
+        let Place::Here(here) = place else {
+            // The firmware puts them into the ring itself.
+            return false;
+        };
+        let Here {
+            executor,
+            engine,
+            card,
+            ..
+        } = &mut **here;
+        let woken = executor.put_events(|| loop {
+            let event = engine.poll_event()?;
+            // A queue pair may be of several, everything else is of one.
+            let mut is_theirs = false;
+            for control_client in &mut *control_clients {
+                if control_client.resources.take(&event) {
+                    is_theirs = true;
+                    control_client.take(card.now(), event.clone(), engine, card);
+                }
+            }
+            if !is_theirs {
+                return Some(event);
+            }
+        });
+        for control_client in control_clients {
+            control_client.put_events();
+        }
+        woken
+    }
+}
+
+impl Device {
+    /// Control rings for another process, and the number of who has them.
+    pub(crate) fn share_control(&self) -> Result<(Arc<ControlRings>, u64), DeviceError> {
+        let rings = ControlRings::shareable()?;
+        let mut state = self.lock();
+        state.check_fault()?;
+        state.check_here("lending to other processes")?;
+        let number = state.add_control_client(rings.clone());
+        Ok((rings, number))
+    }
+
+    /// Who had them is gone: what it has made ends.
+    pub(crate) fn end_control_client(&self, number: u64) -> Result<(), DeviceError> {
+        self.turn(|state, now| state.end_control_client(now, number))
+    }
+}

@@ -1,0 +1,61 @@
+//! Regions whose last handle is gone. What was posted before may still use them: they stay registered until it is done.
+
+use std::sync::Arc;
+
+use weft_engine::commands::{self, Refusal};
+use weft_engine::Error;
+
+use super::State;
+use crate::card::MappedMemory;
+
+/// A region that nobody has a handle of.
+pub(crate) struct DeferredDeregistration {
+    pub(crate) stag: u32,
+    /// `None`: a window, whose memory is a region's.
+    pub(crate) memory: Option<Arc<dyn MappedMemory>>,
+    /// What lives as long as it: its domain.
+    pub(crate) keeps: Box<dyn Send>,
+}
+
+impl State {
+    /// The last handle of a region has gone.
+    pub(crate) fn leave(&mut self, region: DeferredDeregistration) {
+        // What was posted before is seen first.
+        self.take_posted(self.now());
+        self.deferred_deregistrations.push(region);
+        self.leave_regions();
+    }
+
+    /// Does work use a region that nobody has a handle of?
+    pub(crate) fn is_leaving(&self, stag: u32) -> bool {
+        self.deferred_deregistrations
+            .iter()
+            .any(|region| region.stag == stag)
+    }
+
+    /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
+    pub(crate) fn leave_regions(&mut self) {
+        for region in std::mem::take(&mut self.deferred_deregistrations) {
+            let now = self.now();
+            let gone = self
+                .command(now, &commands::deregister(region.stag), &[])
+                .err();
+            if gone == Some(Refusal::Engine(Error::InUse)) {
+                self.deferred_deregistrations.push(region);
+                continue;
+            }
+            // After a Send with Invalidate the engine no longer knows it; that is as good.
+            tracing::debug!(
+                stag = format_args!("{:#010x}", region.stag),
+                ?gone,
+                "region removed"
+            );
+            if let Some(memory) = region.memory {
+                self.place.memory_mut().remove(&memory);
+                // A packet that was checked before may still be on its way into the memory.
+                self.bury(memory);
+            }
+            self.release(region.keeps);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a file names, for all who open it: XRC domains. What they are the device does not know.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+/// A file: its file system and its inode.
+pub(crate) type XrcdFileName = (u64, u64);
+
+/// What is there, as long as somebody has it.
+#[derive(Default)]
+pub(crate) struct XrcdRegistry {
+    all: BTreeMap<XrcdFileName, Weak<dyn Any + Send + Sync>>,
+}
+
+impl XrcdRegistry {
+    /// What a file names.
+    pub(crate) fn find<T: Send + Sync + 'static>(&self, name: XrcdFileName) -> Option<Arc<T>> {
+        let there = self.all.get(&name)?.upgrade()?;
+        there.downcast().ok()
+    }
+
+    /// From now on it names this.
+    pub(crate) fn give<T: Send + Sync + 'static>(&mut self, name: XrcdFileName, to: &Arc<T>) {
+        self.all.retain(|_, one| one.strong_count() > 0);
+        let to: Arc<dyn Any + Send + Sync> = to.clone();
+        self.all.insert(name, Arc::downgrade(&to));
+    }
+}

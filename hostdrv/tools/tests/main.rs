@@ -1,0 +1,3 @@
+//! The tools, where they need no card.
+
+mod tap;
