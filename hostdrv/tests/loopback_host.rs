@@ -7,7 +7,7 @@ use std::time::Duration;
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 
 const PORT: u16 = 4791;
 const SECONDS: Option<Duration> = Some(Duration::from_secs(20));
@@ -434,7 +434,7 @@ fn reads_are_as_agreed() {
 /// Four threads, each with a connection of its own between the same two devices, in both directions at once.
 #[test]
 fn threads_do_not_disturb_each_other() {
-    let _limit = Limit::usual("no seed");
+    let _limit = Watchdog::usual("no seed");
     let (_host, [one, two]) = members::<2>();
     let failed = AtomicBool::new(false);
     std::thread::scope(|scope| {

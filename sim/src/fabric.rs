@@ -14,7 +14,7 @@ use crate::capture::Capture;
 use crate::card::Card;
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
-use crate::looks::Looks;
+use crate::idle_polls::IdlePolls;
 use crate::seed::{generator, Stream};
 use crate::transport::{lock, SharedWorld, SimTransport};
 use crate::world::{Stop, World, WorldError};
@@ -79,7 +79,7 @@ pub struct FabricConfig {
     /// Records waves of the last cycles, so many, beside the captures.
     pub waves: Option<u64>,
     /// What is done with looks that find nothing.
-    pub looks: Looks,
+    pub looks: IdlePolls,
 }
 
 impl Default for FabricConfig {
@@ -97,7 +97,7 @@ impl Default for FabricConfig {
             rings: RingSizes::default(),
             captures: None,
             waves: None,
-            looks: Looks::default(),
+            looks: IdlePolls::default(),
         }
     }
 }
@@ -107,7 +107,7 @@ pub struct Fabric {
     world: SharedWorld,
     devices: Vec<Device>,
     captures: Vec<PathBuf>,
-    looks: Looks,
+    looks: IdlePolls,
 }
 
 impl Fabric {
@@ -197,7 +197,7 @@ impl Fabric {
     }
 
     /// What is done with looks that find nothing.
-    pub fn looks(&self) -> &Looks {
+    pub fn looks(&self) -> &IdlePolls {
         &self.looks
     }
 

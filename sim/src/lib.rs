@@ -7,14 +7,14 @@
 pub mod bench;
 pub mod capture;
 pub mod card;
-mod crowd;
+mod threads;
 pub mod demo;
 pub mod fabric;
 pub mod iommu;
 pub mod kind;
 pub mod ladder;
 pub mod link;
-pub mod looks;
+pub mod idle_polls;
 pub mod model;
 pub mod pair;
 pub mod partitions;

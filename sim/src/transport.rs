@@ -10,7 +10,7 @@ use weft_card_transport::{Bar, Transport, TransportError};
 use weft_layout::pci;
 
 use crate::card::DOORBELLS;
-use crate::crowd::Crowd;
+use crate::threads::Threads;
 use crate::world::{Stop, World};
 
 /// A wait lets others into the world after so long.
@@ -40,24 +40,24 @@ pub struct SimTransport {
     card: usize,
     /// A wait is to end.
     woken: Arc<AtomicBool>,
-    crowd: Arc<Crowd>,
+    threads: Arc<Threads>,
 }
 
 impl SimTransport {
     /// The card with this number.
     pub fn new(world: &SharedWorld, card: usize) -> Self {
-        let crowd = Arc::clone(lock(world).crowd());
+        let threads = Arc::clone(lock(world).threads());
         Self {
             world: Arc::clone(world),
             card,
             woken: Arc::default(),
-            crowd,
+            threads,
         }
     }
 
     /// The world, for one access by this thread.
     fn enter(&self) -> MutexGuard<'_, World> {
-        self.crowd.enter(&self.world)
+        self.threads.enter(&self.world)
     }
 
     fn address(bar: Bar, offset: u32) -> u32 {
@@ -166,7 +166,7 @@ impl Transport for SimTransport {
     fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError> {
         let failed = |reason: String| TransportError::Interrupt { vector, reason };
         let mut world = self.enter();
-        let asleep = self.crowd.sleep(self.card, vector, deadline);
+        let asleep = self.threads.sleep(self.card, vector, deadline);
         let mut quiet = None;
         loop {
             if world.take_interrupt(self.card, vector) {
@@ -211,7 +211,7 @@ impl Transport for SimTransport {
         // With the lock: a sleeper is then either before its look at the flag, or in a pause.
         let _world = lock(&self.world);
         self.woken.store(true, Ordering::Release);
-        self.crowd.call();
+        self.threads.call();
     }
 
     fn reset(&self) -> Result<(), TransportError> {

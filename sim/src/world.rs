@@ -10,10 +10,10 @@ use std::sync::Arc;
 use thiserror::Error;
 use weft_layout::doorbell;
 #[cfg(feature = "watchdog")]
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 
 use crate::card::{Card, Event, CYCLE_NS, DOORBELLS, PUSH_WINDOW};
-use crate::crowd::Crowd;
+use crate::threads::Threads;
 use crate::iommu::Iommu;
 use crate::link::{Link, LinkConfig};
 use crate::seed::{generator, Stream};
@@ -111,8 +111,8 @@ pub struct World {
     waiting: bool,
     /// A test in which nothing ends is ended.
     #[cfg(feature = "watchdog")]
-    _limit: Option<Limit>,
-    crowd: Arc<Crowd>,
+    _limit: Option<Watchdog>,
+    threads: Arc<Threads>,
 }
 
 /// A folder: every world records waves of its cards' last cycles there, the RTL's.
@@ -150,14 +150,14 @@ impl World {
             interrupted: false,
             waiting: false,
             #[cfg(feature = "watchdog")]
-            _limit: Limit::if_asked(format_args!("seed {seed}")),
-            crowd: Arc::default(),
+            _limit: Watchdog::if_asked(format_args!("seed {seed}")),
+            threads: Arc::default(),
         }
     }
 
     /// The threads that use it.
-    pub(crate) fn crowd(&self) -> &Arc<Crowd> {
-        &self.crowd
+    pub(crate) fn threads(&self) -> &Arc<Threads> {
+        &self.threads
     }
 
     /// The seed.

@@ -5,7 +5,7 @@
 #![allow(missing_docs)]
 
 mod frames;
-mod judge;
+mod oracle;
 mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -8,7 +8,7 @@ pub mod markers;
 pub mod namespace;
 pub mod peer;
 pub mod profiles;
-pub mod pull;
+pub mod fault_injection;
 pub mod resolvers;
 pub mod target;
 pub mod traffic;

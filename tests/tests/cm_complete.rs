@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig, Rung};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, End, PORT};
@@ -38,7 +38,7 @@ fn up(bench: &Bench, a: &End, b: &End) -> CmId {
 
 #[test]
 fn time_wait_ends_by_event_and_may_be_cut_short() {
-    let _limit = Limit::usual("seed 11");
+    let _limit = Watchdog::usual("seed 11");
     let bench = Bench::new(&Way::Sim, 11).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     a.channel.report_everything();
@@ -90,7 +90,7 @@ fn time_wait_ends_by_event_and_may_be_cut_short() {
 
 #[test]
 fn a_full_backlog_answers_on_the_wire() {
-    let _limit = Limit::usual("seed 12");
+    let _limit = Watchdog::usual("seed 12");
     let bench = Bench::new(&Way::Sim, 12).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let listener = b.channel.create_id();
@@ -150,7 +150,7 @@ fn a_neighbour_that_moves_is_told_of() {
     {
         return;
     }
-    let _limit = Limit::usual("seed 13");
+    let _limit = Watchdog::usual("seed 13");
     let bench = Bench::new(&Way::Sim, 13).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     a.channel.report_everything();
@@ -192,7 +192,7 @@ fn a_listener_hears_of_both_transports() {
     ) {
         return;
     }
-    let _limit = Limit::usual("seed 14");
+    let _limit = Watchdog::usual("seed 14");
     let bench = Bench::new(&Way::Sim, 14).expect("two cards come up");
     let host = LoopbackHost::new();
     for device in bench.devices() {
@@ -260,7 +260,7 @@ fn a_listener_hears_of_both_transports() {
 /// Each side says how its own packets are marked; the two bits of ECN are not for it to say.
 #[test]
 fn a_type_of_service_is_in_the_packets() {
-    let _limit = Limit::usual("seed 15");
+    let _limit = Watchdog::usual("seed 15");
     let folder = tempfile::tempdir().expect("a folder");
     let fabric = Fabric::new(&FabricConfig {
         seed: 15,

@@ -1,7 +1,7 @@
 //! An event channel of a program that does not take its events: peers cannot make it grow.
 
 use weft_hostdrv::cm::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{next_event, End};
 
@@ -22,7 +22,7 @@ fn pass(bench: &Bench, time: u64) {
 /// Peers that ask, and are gone before anybody took their request: neither the request nor its end stays.
 #[test]
 fn requests_of_peers_that_left_do_not_stay() {
-    let _limit = Limit::usual("seed 1");
+    let _limit = Watchdog::usual("seed 1");
     let bench = Bench::new(&Way::Sim, 1).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);
@@ -49,7 +49,7 @@ fn requests_of_peers_that_left_do_not_stay() {
 /// A request beyond the limit is rejected, those before it wait, and when they are taken there is room again.
 #[test]
 fn a_request_beyond_the_limit_is_rejected() {
-    let _limit = Limit::usual("seed 2");
+    let _limit = Watchdog::usual("seed 2");
     let bench = Bench::new(&Way::Sim, 2).expect("two cards come up");
     let (a, b) = (End::new(bench.device(0)), End::new(bench.device(1)));
     let _listener = b.listen(&bench);

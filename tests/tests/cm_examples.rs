@@ -4,7 +4,7 @@
 use std::net::{TcpListener, TcpStream};
 
 use weft_hostdrv::{transport, Device, DeviceConfig};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -46,7 +46,7 @@ fn devices(seed: u64) -> ([Device; 2], (Served, tempfile::TempDir)) {
 
 #[test]
 fn a_way_is_kept_in_a_file() {
-    let _limit = Limit::usual("seed 1");
+    let _limit = Watchdog::usual("seed 1");
     let ([server, client], (_served, folder)) = devices(1);
     let file = folder.path().join("way.bin");
     let node = ip(0).to_string();
@@ -72,7 +72,7 @@ fn a_way_is_kept_in_a_file() {
 
 #[test]
 fn a_ping_pong_without_connection_management() {
-    let _limit = Limit::usual("seed 2");
+    let _limit = Watchdog::usual("seed 2");
     let ([one, two], _served) = devices(2);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("known");

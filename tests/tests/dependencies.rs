@@ -25,7 +25,7 @@ const PUBLISHED: [&str; 10] = [
     "weft-engine",
     "weft-hostdrv",
     "weft-layout",
-    "weft-limit",
+    "weft-watchdog",
     "weft-queues",
     "weft-sim",
     "weft-tcp",

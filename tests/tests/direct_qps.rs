@@ -2,7 +2,7 @@
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::ip;
 use weft_tests::bench::Bench;
 use weft_tests::ends::{completion, no_faults, pattern, End, LIMIT};
@@ -81,7 +81,7 @@ const SECOND: u64 = 1_000_000_000;
 /// Whoever is in RTR first, and however long before the other: they find each other. Names go as bytes, as by mail.
 #[test]
 fn in_any_order() {
-    let _limit = Limit::usual("seeds 1 to 4");
+    let _limit = Watchdog::usual("seeds 1 to 4");
     for (seed, first, pause) in [(1, 0, 0), (2, 1, 0), (3, 0, 5 * SECOND), (4, 1, 5 * SECOND)] {
         let sides = Sides::new(seed);
         let ends = [0, 1].map(|n| sides.qp(n));
@@ -129,7 +129,7 @@ fn in_any_order() {
 /// The end that connects gives up when the start-up takes longer than MPA's time, ten seconds.
 #[test]
 fn a_peer_that_comes_too_late() {
-    let _limit = Limit::usual("seed 8");
+    let _limit = Watchdog::usual("seed 8");
     let sides = Sides::new(8);
     let (a, b) = (sides.qp(0), sides.qp(1));
     a.modify_to_rtr(b.name(), &ConnParam::default())
@@ -149,7 +149,7 @@ fn a_peer_that_comes_too_late() {
 /// Many pairs at once, crosswise, made in the other order on the other side.
 #[test]
 fn many_pairs() {
-    let _limit = Limit::usual("seed 5");
+    let _limit = Watchdog::usual("seed 5");
     let sides = Sides::new(5);
     // An engine on the card has memory for 1024 work requests.
     let count = fewer_on_card(40, 8);
@@ -174,7 +174,7 @@ fn many_pairs() {
 /// Who is not awaited is not let in; and who awaits somebody else goes on waiting.
 #[test]
 fn a_stranger_is_not_let_in() {
-    let _limit = Limit::usual("seed 6");
+    let _limit = Watchdog::usual("seed 6");
     let sides = Sides::new(6);
     let (wanted, stranger, server) = (sides.qp(0), sides.qp(0), sides.qp(1));
     server

@@ -1,7 +1,7 @@
 //! The example that users copy, `hostdrv/examples/hello.rs`, between two simulated cards.
 
 use weft_hostdrv::{transport, Device, DeviceConfig};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
@@ -48,7 +48,7 @@ fn said_hello(seed: u64, link: LinkConfig) -> Result<String, String> {
 
 #[test]
 fn the_example_says_hello() {
-    let _limit = Limit::usual("seed 1");
+    let _limit = Watchdog::usual("seed 1");
     let heard = said_hello(1, LinkConfig::default());
     assert_eq!(heard.as_deref(), Ok("hello, RDMA"));
 }
@@ -56,7 +56,7 @@ fn the_example_says_hello() {
 #[test]
 fn the_example_says_hello_where_frames_are_lost() {
     for seed in 0..8 {
-        let _limit = Limit::usual(format!("seed {seed}"));
+        let _limit = Watchdog::usual(format!("seed {seed}"));
         let mut link = LinkConfig::default();
         link.faults.loss = 50_000;
         let heard = said_hello(seed, link);

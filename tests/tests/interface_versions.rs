@@ -11,7 +11,7 @@ use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
 use weft_interface_v1 as v1;
 use weft_layout::CqeStatus;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_share::{Broker, Client, Limits, SharedQp};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{command, event};
@@ -31,8 +31,8 @@ fn bytes() -> Vec<u8> {
     words().iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-fn limit() -> Limit {
-    Limit::after(std::time::Duration::from_secs(240), "no seed")
+fn limit() -> Watchdog {
+    Watchdog::after(std::time::Duration::from_secs(240), "no seed")
 }
 
 fn folder() -> (tempfile::TempDir, PathBuf) {

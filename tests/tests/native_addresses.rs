@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::ends::{completion, next_event, End, PORT};
 use weft_tests::left_out_on_card;
@@ -33,7 +33,7 @@ mtu = 1400
 /// By GID on both sides, with a record from a resolver: nothing about the way is on the wire.
 #[test]
 fn a_connection_by_gid() {
-    let _limit = Limit::usual("seed 1");
+    let _limit = Watchdog::usual("seed 1");
     let files = Files::new(TABLE);
     let bench = watched(1);
     let gids = bench.device(1).gids();
@@ -86,7 +86,7 @@ fn a_connection_by_gid() {
 /// Without a resolver, a GID with an IP address in it needs none; any other says that it does.
 #[test]
 fn gids_without_a_resolver() {
-    let _limit = Limit::usual("seed 2");
+    let _limit = Watchdog::usual("seed 2");
     let bench = watched(2);
     let nobody = hints(Path::new("/nonexistent/resolver.sock"));
     let gids = bench.device(1).gids();
@@ -171,7 +171,7 @@ fn native_addresses_that_are_refused() {
 /// The table changes under a resolver: what is a table counts from then on, what is none changes nothing.
 #[test]
 fn a_table_that_changes() {
-    let _limit = Limit::usual("seed 4");
+    let _limit = Watchdog::usual("seed 4");
     let files =
         Files::new("[[host]]\nname = \"one\"\nip = \"10.0.0.1\"\nmac = \"02:00:00:00:00:01\"\n");
     let bench = watched(4);
@@ -201,7 +201,7 @@ fn a_table_that_changes() {
 /// Those who send nonsense, or nothing, or stay away harm nobody; the others have their answers meanwhile.
 #[test]
 fn hostile_askers() {
-    let _limit = Limit::usual("seed 5");
+    let _limit = Watchdog::usual("seed 5");
     let files = Files::new(TABLE);
     let bench = watched(5);
     let hints = hints(&files.socket);
@@ -230,7 +230,7 @@ fn hostile_askers() {
 /// A resolver that hangs, closes or lies: the way is found without it.
 #[test]
 fn hostile_resolvers() {
-    let _limit = Limit::usual("seed 6");
+    let _limit = Watchdog::usual("seed 6");
     let bench = watched(6);
     let node = ip(1).to_string();
     let wrong = {
@@ -286,7 +286,7 @@ fn a_resolver_that_takes_nobody() {
     ) {
         return;
     }
-    let _limit = Limit::usual("seed 8");
+    let _limit = Watchdog::usual("seed 8");
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("full.sock");
     let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("one");

@@ -4,7 +4,7 @@
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::Rung;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::transport::lock;
 use weft_tests::bench::Bench;
@@ -191,7 +191,7 @@ fn the_page_says_what_each_way_costs() {
     ) {
         return;
     }
-    let _limit = Limit::usual("seed 7");
+    let _limit = Watchdog::usual("seed 7");
     let table = table();
     if rungs() != [Rung::default(); 2] {
         // The page is of the usual rung. At others it goes as well, in other times.
@@ -222,7 +222,7 @@ fn no_place_is_lost_to_the_rtr() {
         return;
     }
     const DEPTH: u32 = 4;
-    let _limit = Limit::usual("seeds 50 to 52");
+    let _limit = Watchdog::usual("seeds 50 to 52");
     for (seed, kind) in (50..).zip([RtrKinds::READ, RtrKinds::WRITE, RtrKinds::SEND]) {
         let fabric = Fabric::new(&FabricConfig {
             seed,

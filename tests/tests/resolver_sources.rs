@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::thread::set_thread_uid;
 use weft_hostdrv::cm::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::ends::{next_event, End, PORT};
 use weft_tests::resolvers::{ask, hints, served, Files};
@@ -37,7 +37,7 @@ fn heard(resolver: &Resolver, times: u64) {
 /// The first program finds its peer by ARP; those that come after it, from other processes, ask nobody, by address, name or GID.
 #[test]
 fn what_one_program_heard_the_next_one_knows() {
-    let _limit = Limit::usual("seed 1");
+    let _limit = Watchdog::usual("seed 1");
     let files = Files::new("services = { weft = 4791 }");
     let resolver = Resolver::start(named(files.config())).expect("it starts");
     let by_address = ip(1).to_string();
@@ -87,7 +87,7 @@ fn what_one_program_heard_the_next_one_knows() {
 /// A device tells its host's resolver where it is, and the resolvers of other hosts ask that one; nobody asks by ARP.
 #[test]
 fn peers_know_their_own_devices() {
-    let _limit = Limit::usual("seed 2");
+    let _limit = Watchdog::usual("seed 2");
     let table = "peers = [\"127.0.0.1:7\"]\nservices = { weft = 4791 }\n";
     let there = Files::new(&format!(
         "{table}[[host]]\nname = \"two\"\nip = \"{}\"\n",
@@ -144,7 +144,7 @@ fn peers_know_their_own_devices() {
 /// A peer that lies about where the way leads, sends noise or another's answer is not believed; one that is honest is, behind it.
 #[test]
 fn peers_that_lie() {
-    let _limit = Limit::usual("seed 3");
+    let _limit = Watchdog::usual("seed 3");
     let liar = UdpSocket::bind(ANY).expect("a port");
     let honest = UdpSocket::bind(ANY).expect("a port");
     let port = |socket: &UdpSocket| socket.local_addr().expect("bound").port();
@@ -222,7 +222,7 @@ fn peers_that_lie() {
 /// Who is not in the list of peers is not answered, and neither are a peer's noise and what it has not been asked to answer.
 #[test]
 fn strangers_and_noise() {
-    let _limit = Limit::usual("seed 4");
+    let _limit = Watchdog::usual("seed 4");
     let files = Files::new("peers = [\"127.0.0.1:7\"]");
     let resolver = Resolver::start(files.config().peers_at(ANY)).expect("it starts");
     let to = (
@@ -280,7 +280,7 @@ fn strangers_and_noise() {
 /// Any user may ask, and only root and the resolver's own user are believed.
 #[test]
 fn who_is_believed() {
-    let _limit = Limit::usual("seed 5");
+    let _limit = Watchdog::usual("seed 5");
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root has other users' threads");
         return;
@@ -334,7 +334,7 @@ fn tell(socket: &Path, message: &[u8]) {
 /// A program that listens has said where it is, without a word in the program.
 #[test]
 fn who_listens_is_known() {
-    let _limit = Limit::usual("seed 6");
+    let _limit = Watchdog::usual("seed 6");
     let files = Files::new("");
     let report = files.served(|| {
         let program = std::env::current_exe().expect("there");
@@ -362,7 +362,7 @@ fn listens() {
 /// Without a table, at a socket of the user's choice.
 #[test]
 fn a_resolver_without_a_table() {
-    let _limit = Limit::usual("seed 7");
+    let _limit = Watchdog::usual("seed 7");
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("sock");
     let resolver = Resolver::start(named(ResolverConfig::new(&socket))).expect("it starts");

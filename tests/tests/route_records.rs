@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, LIMIT, PORT};
@@ -66,7 +66,7 @@ fn moves_data(bench: &Bench, (a, b): (&End, &End), client: &CmId) {
 
 #[test]
 fn a_record_asks_nobody() {
-    let _limit = Limit::usual("seeds 1 to 3");
+    let _limit = Watchdog::usual("seeds 1 to 3");
     let bytes = {
         let bench = watched(1);
         let bytes = resolved(&bench);
@@ -93,7 +93,7 @@ fn a_record_asks_nobody() {
 /// On the card that the suite is run with.
 #[test]
 fn a_record_serves_any_card() {
-    let _limit = Limit::usual("seed 4");
+    let _limit = Watchdog::usual("seed 4");
     let bench = Bench::new(&Way::Sim, 4).expect("two cards come up");
     let source = Source {
         ip: ip(0),
@@ -111,7 +111,7 @@ fn a_record_serves_any_card() {
 /// The peer has another MAC address than the record says: after a SYN that nobody took, the peer is asked for.
 #[test]
 fn a_record_out_of_date_costs_a_second() {
-    let _limit = Limit::usual("seed 5");
+    let _limit = Watchdog::usual("seed 5");
     let bench = watched(5);
     let info = AddrInfo::from_bytes(&resolved(&bench)).expect("whole");
     let source = Source {
@@ -136,7 +136,7 @@ fn a_record_out_of_date_costs_a_second() {
 /// Nobody has the address any more.
 #[test]
 fn a_record_to_nobody_is_unreachable() {
-    let _limit = Limit::usual("seed 7");
+    let _limit = Watchdog::usual("seed 7");
     let bench = watched(7);
     let a = End::new(bench.device(0));
     let source = Source {
@@ -257,7 +257,7 @@ fn names_that_say_nothing() {
 /// The call that sleeps, on the wall's time: the answer wakes it.
 #[test]
 fn a_thread_asks_and_sleeps() {
-    let _limit = Limit::usual("seed 10");
+    let _limit = Watchdog::usual("seed 10");
     let bench = Bench::new(&Way::VfioUser, 10).expect("two cards come up");
     let done = AtomicBool::new(false);
     let (node, service) = (bench.ip(1).to_string(), PORT.to_string());

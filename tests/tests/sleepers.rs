@@ -17,7 +17,7 @@ use weft_sim::world::World;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{next_event, End, PORT};
 use weft_tests::left_out_on_card;
-use weft_tests::pull::Mortal;
+use weft_tests::fault_injection::Mortal;
 
 /// Wake-ups of a run: all sleepers together.
 const WAKE_UPS: u64 = 10_000;

@@ -24,7 +24,7 @@ use crate::{info, log, ports, registers};
 
 /// The bit of the host's bell for commands and events.
 const RINGS: u32 = 1 << proc_bell::RINGS;
-/// Looks at the card until it is out of its reset.
+/// IdlePolls at the card until it is out of its reset.
 const PATIENCE: u32 = 100_000;
 /// Headers of Ethernet, IPv4 and TCP, and the shortest FPDU.
 const SHORTEST_MESSAGE: u16 = 14 + 20 + 20 + 24;

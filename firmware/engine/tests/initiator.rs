@@ -4,7 +4,7 @@
 
 use crate::bench;
 
-use bench::judge::fpdu;
+use bench::oracle::fpdu;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;

@@ -24,7 +24,7 @@ mod host_stack;
 mod hostile;
 mod immediate;
 mod initiator;
-mod judged;
+mod against_oracle;
 mod keepalive;
 mod late_hosts;
 mod long_lists;

@@ -6,7 +6,7 @@ use crate::bench;
 
 use std::collections::HashSet;
 
-use bench::judge::fpdu;
+use bench::oracle::fpdu;
 use bench::script::*;
 use bench::*;
 use weft_engine::*;

@@ -3,7 +3,7 @@
 
 use crate::bench;
 
-use bench::judge::fpdu;
+use bench::oracle::fpdu;
 use bench::script::{message, Script};
 use bench::*;
 use weft_engine::*;

@@ -8,7 +8,7 @@ use crate::mmio::{Mmio, ALL_ONES};
 
 /// How long the card may take: memory answers what it was asked within 50 ms, or the root port gives up.
 const LIMIT_NS: u64 = 100_000_000;
-/// Looks at STATUS meanwhile.
+/// IdlePolls at STATUS meanwhile.
 const STEPS: u64 = 64;
 
 /// Soft reset; else whatever the transport has. The error says what became of each.

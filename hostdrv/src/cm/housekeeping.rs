@@ -49,7 +49,7 @@ impl Pending {
     }
 }
 
-/// Looks at it; how much there was. Called without any lock.
+/// IdlePolls at it; how much there was. Called without any lock.
 pub(super) fn housekeep(device_state: &DeviceState, device: &Device) -> usize {
     let (over, channels, moved) = {
         let mut state = device.lock();

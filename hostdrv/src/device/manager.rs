@@ -11,7 +11,7 @@ use super::Device;
 pub(crate) trait Manager: Any + Send + Sync {
     /// Is there nothing to be looked at? With the device's lock.
     fn is_idle(&self) -> bool;
-    /// Looks at it; how much there was. Without any lock.
+    /// IdlePolls at it; how much there was. Without any lock.
     fn housekeep(&self, device: &Device) -> usize;
     /// An engine on the card says that nothing is left of a connection. Without any lock.
     fn forgotten(&self, conn: ConnId);

@@ -408,7 +408,7 @@ impl Processor {
         })
     }
 
-    /// Looks until there is something.
+    /// IdlePolls until there is something.
     ///
     /// # Errors
     /// [`ProcessorError::Silent`] when there is nothing for long.

@@ -71,7 +71,7 @@ struct Writing {
 /// The poller's side, while nobody else has it.
 type Held<'a> = SpinMutexGuard<'a, Taking>;
 
-/// Looks before a thread that wants it goes to sleep: a poll takes some ten nanoseconds for each completion.
+/// IdlePolls before a thread that wants it goes to sleep: a poll takes some ten nanoseconds for each completion.
 const LOOKS: usize = 64;
 /// How long it sleeps each time. Whoever has it is not on a processor.
 const NAP: Duration = Duration::from_micros(20);
@@ -256,7 +256,7 @@ impl CqInner {
         true
     }
 
-    /// Looks first for what was done silently: its places are free.
+    /// IdlePolls first for what was done silently: its places are free.
     #[cold]
     fn promise_again(&self) -> Result<(), VerbsError> {
         self.reap_all(&self.take());

@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex};
 
 const HELD: u32 = 1;
 const WAITED: u32 = 2;
-/// Looks before a thread goes to sleep: a post takes some ten nanoseconds.
+/// IdlePolls before a thread goes to sleep: a post takes some ten nanoseconds.
 const LOOKS: usize = 64;
 
 /// The lock. The upper 30 bits are reasons.

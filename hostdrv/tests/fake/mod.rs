@@ -11,7 +11,7 @@ use weft_hostdrv::transport::{Bar, Transport, TransportError};
 use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpCap, QpInit};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{doorbell, reg, FrameReport, ReportKind, SegmentReport, TableOperation};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 
 /// What the fake card does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub struct Inner {
     /// Why it is out of reach.
     pub lost: Option<String>,
     next_iova: u64,
-    limit: Option<Limit>,
+    limit: Option<Watchdog>,
 }
 
 /// The fake card.
@@ -96,7 +96,7 @@ impl FakeCard {
         let mut inner = Inner {
             next_iova: 0x1_0000_1000,
             now: 1_000_000,
-            limit: Limit::usual("no seed"),
+            limit: Watchdog::usual("no seed"),
             ..Inner::default()
         };
         inner.power_on();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 #[cfg(feature = "watchdog")]
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 
 /// The entry points of a compiled model. The build script generates the table.
 pub struct Functions<I, O> {
@@ -116,7 +116,7 @@ pub struct Sim<M: Model> {
     waves: Option<Waves>,
     /// A test in which nothing ends is ended.
     #[cfg(feature = "watchdog")]
-    _limit: Option<Limit>,
+    _limit: Option<Watchdog>,
 }
 
 enum Waves {
@@ -193,7 +193,7 @@ impl<M: Model> Sim<M> {
             cycle: 0,
             seed,
             #[cfg(feature = "watchdog")]
-            _limit: Limit::if_asked(format_args!("model {name}, seed {seed}")),
+            _limit: Watchdog::if_asked(format_args!("model {name}, seed {seed}")),
             waves: None,
         }
     }

@@ -196,7 +196,7 @@ pub(super) fn about_instructions(p: &Partitions) -> String {
         (None, None) => return "\nInstructions of the hosts are counted by --instructions.".into(),
         (Some(how), _) => {
             said += "\nInstructions: of the hosts' software for a message, by callgrind in a second run with the same figures; a line's by the layer whose source it is in,\n\
-                     the library's by who called it. Looks at a device that found nothing are not in them: the simulation looks whenever it may.";
+                     the library's by who called it. IdlePolls at a device that found nothing are not in them: the simulation looks whenever it may.";
             if !how.by_lines {
                 said += " This build has no line tables:\nwhat is compiled into a function of another layer counts as that one's.";
             }

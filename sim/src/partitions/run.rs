@@ -15,7 +15,7 @@ use super::PartitionsError;
 use crate::fabric::{Fabric, FabricConfig, FabricError};
 use crate::kind::CardKind;
 use crate::link::{Faults, LinkConfig};
-use crate::looks::Looks;
+use crate::idle_polls::IdlePolls;
 use crate::pair::{Operation, Pair, LATER, LIMIT};
 use crate::seed::{generator, Stream};
 use crate::transport::lock;
@@ -62,7 +62,7 @@ pub enum Had {
     Refused(String),
 }
 
-/// Looks whether this rung can be had.
+/// IdlePolls whether this rung can be had.
 pub fn look(place: Place, rung: Rung) -> Result<Had, PartitionsError> {
     // With the engine on the card, which all of a device's queue pairs have, it is the device that can be had or not.
     let rungs = match rung {
@@ -93,7 +93,7 @@ pub fn look(place: Place, rung: Rung) -> Result<Had, PartitionsError> {
 
 /// Runs a load between two ends: the one that posts of this rung, the other one likewise unless the load says otherwise.
 pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsError> {
-    with_looks(place, rung, load, &Looks::default())
+    with_looks(place, rung, load, &IdlePolls::default())
 }
 
 /// The same twice, the second time so that a profiler can tell what is counted.
@@ -102,7 +102,7 @@ pub(super) fn to_be_counted(
     rung: Rung,
     load: &Load,
 ) -> Result<Figures, PartitionsError> {
-    let looks = Looks::noted();
+    let looks = IdlePolls::noted();
     with_looks(place, rung, load, &looks)?;
     with_looks(place, rung, load, &looks.again())
 }
@@ -111,7 +111,7 @@ fn with_looks(
     place: Place,
     rung: Rung,
     load: &Load,
-    looks: &Looks,
+    looks: &IdlePolls,
 ) -> Result<Figures, PartitionsError> {
     let Place {
         kind,

@@ -135,7 +135,7 @@ impl Connection {
         }
     }
 
-    /// Looks for answers to DMA messages; the commands that come before them are kept.
+    /// IdlePolls for answers to DMA messages; the commands that come before them are kept.
     pub fn look(&mut self) {
         self.flush();
         self.look_at_news();

@@ -16,7 +16,7 @@ use weft_sim::model::tables::key_places;
 use weft_sim::seed::{generator, Stream};
 
 use super::frames::{fpdu, frame, tagged, untagged, Spec};
-use super::judge::{outcome, Memory, Outcome, Tracked, APART, ELEMENTS, PIECES, RQ_LOG2};
+use super::oracle::{outcome, Memory, Outcome, Tracked, APART, ELEMENTS, PIECES, RQ_LOG2};
 
 /// Frames of a run, at most.
 const FRAMES: usize = 40;

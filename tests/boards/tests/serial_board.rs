@@ -7,7 +7,7 @@ use weft_debug::trace::TraceReader;
 use weft_hostdrv::transport::{self, Bar};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{pci, reg};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_tools::selftest;
 
 #[allow(dead_code)] // Its `main` takes a command line.
@@ -27,7 +27,7 @@ const WAY: [&str; 7] = [
 
 #[test]
 fn the_selftest_passes() {
-    let _limit = Limit::usual("seed 1");
+    let _limit = Watchdog::usual("seed 1");
     let boards = Boards::start(1, 1);
     let card = transport::open(&boards.device(0)).expect("the board answers");
     let report = selftest::run(&card, &WAY.map(String::from), |_| {});
@@ -37,7 +37,7 @@ fn the_selftest_passes() {
 
 #[test]
 fn two_boards_say_hello() {
-    let _limit = Limit::usual("seed 2");
+    let _limit = Watchdog::usual("seed 2");
     let boards = Boards::start(2, 2);
     let ip = |n: usize| Ipv4Addr::new(10, 0, 0, 1 + n as u8);
     let open = |n: usize| {
@@ -56,7 +56,7 @@ fn two_boards_say_hello() {
 
 #[test]
 fn a_damaged_line_is_a_lost_card_and_the_next_program_has_it_back() {
-    let _limit = Limit::usual("seed 3");
+    let _limit = Watchdog::usual("seed 3");
     let boards = Boards::start(1, 3);
     for damage in [
         Damage::LostToCard,
@@ -94,7 +94,7 @@ fn a_damaged_line_is_a_lost_card_and_the_next_program_has_it_back() {
 
 #[test]
 fn what_the_board_has_no_room_for_is_said() {
-    let _limit = Limit::usual("seed 4");
+    let _limit = Watchdog::usual("seed 4");
     let boards = Boards::start(1, 4);
     let card = transport::open(&boards.device(0)).expect("the board answers");
     let error = TraceReader::open(card)

@@ -46,7 +46,7 @@ fn wrong(what: impl std::fmt::Debug) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{what:?}"))
 }
 
-/// Looks until there is something.
+/// IdlePolls until there is something.
 fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> io::Result<T> {
     let began = Instant::now();
     loop {

@@ -108,7 +108,7 @@ impl Scripted {
         self.state == State::Over
     }
 
-    /// Looks at what came, and says what is to be said.
+    /// IdlePolls at what came, and says what is to be said.
     pub fn step(&mut self) {
         if self.tcp.taken != self.taken {
             // Another connection: everything begins anew.

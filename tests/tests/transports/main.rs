@@ -14,7 +14,7 @@ mod windows;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_tests::bench::Way;
 use weft_tests::left_out_on_card;
 
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let trial = |way: &Way, (name, test): (&str, Test)| {
         let (title, way) = (format!("{way}::{name}"), way.clone());
         Trial::test(title.clone(), move || {
-            let _limit = Limit::usual(&title);
+            let _limit = Watchdog::usual(&title);
             test(&way);
             Ok(())
         })

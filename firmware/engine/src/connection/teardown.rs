@@ -274,7 +274,7 @@ impl<P: Port> Link<'_, P> {
         self.conn.timers.set(Timer::Phase, Some(at));
     }
 
-    /// Looks whether the connection can take the next step towards its end. Called after
+    /// IdlePolls whether the connection can take the next step towards its end. Called after
     /// everything else.
     pub fn housekeeping(&mut self) {
         self.retire();

@@ -470,7 +470,7 @@ impl Engine {
         self.deadlines.set(slot, None);
     }
 
-    /// Looks at a connection's timers: when the first one is due.
+    /// IdlePolls at a connection's timers: when the first one is due.
     fn look(&mut self, slot: u16) -> Option<u64> {
         let at = self.conns.get_mut(slot)?.timers.look();
         self.deadlines.set(slot, at);

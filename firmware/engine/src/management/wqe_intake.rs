@@ -231,7 +231,7 @@ fn cqe_of(completion: &Completion) -> Cqe {
 }
 
 impl WqeIntake {
-    /// Looks how much was posted. That much is taken from now on, and what is posted later is not seen: who posts rings, and then there is another look.
+    /// IdlePolls how much was posted. That much is taken from now on, and what is posted later is not seen: who posts rings, and then there is another look.
     #[inline]
     pub fn look<M: Memory + ?Sized>(&mut self, queues: &IntakeQueues<'_, M>) {
         (self.send_tail, self.recv_tail) = queues.layout.tails(queues.memory);

@@ -4,7 +4,7 @@
 pub mod bulk;
 pub mod card;
 pub mod crowd;
-pub mod judge;
+pub mod oracle;
 pub mod late;
 pub mod middlebox;
 pub mod path;
@@ -19,7 +19,7 @@ use card::{Card, MEMORY};
 use late::Late;
 use middlebox::Middlebox;
 use weft_engine::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_wire::arp::{Arp, Operation};
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::{protocol, Ipv4Packet};
@@ -192,7 +192,7 @@ pub struct Bench {
     pub keep_capture: bool,
     /// Sees every frame before it goes out, and may change or drop it.
     pub tamper: Option<Tamper>,
-    _limit: Option<Limit>,
+    _limit: Option<Watchdog>,
 }
 
 impl Bench {
@@ -227,7 +227,7 @@ impl Bench {
             capture: Vec::new(),
             keep_capture: true,
             tamper: None,
-            _limit: Limit::usual(format_args!("seed {seed}")),
+            _limit: Watchdog::usual(format_args!("seed {seed}")),
         }
     }
 
@@ -507,7 +507,7 @@ impl Bench {
 
     /// The ULPDUs of what a host has sent, read from its frames by the judge; `markers`: its peer asked for them. For one connection.
     pub fn judged(&self, from: usize, markers: bool) -> Vec<Vec<u8>> {
-        let mut stream = judge::Stream::default();
+        let mut stream = oracle::Stream::default();
         let own = self.capture.iter().filter(|(_, host, _)| *host == from);
         own.for_each(|(_, _, frame)| stream.frame(frame));
         stream.ulpdus(markers)

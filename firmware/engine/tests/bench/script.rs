@@ -10,8 +10,8 @@ use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 use weft_wire::terminate::Terminate;
 
 use super::card::Card;
-use super::judge::fpdu;
-use super::judge::segment::Segment;
+use super::oracle::fpdu;
+use super::oracle::segment::Segment;
 use super::{arp_request, Way, US};
 
 pub const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];

@@ -6,7 +6,7 @@ use crate::bench;
 use crate::peer;
 
 use bench::card::MEMORY;
-use bench::judge;
+use bench::oracle;
 use bench::path::To;
 use bench::site::pattern;
 use bench::{send, write};
@@ -198,7 +198,7 @@ fn exchange(seed: u64, faults: u64, timestamps: bool) -> Option<Meeting> {
         ulpdu.extend((n as u32 + 1).to_be_bytes());
         ulpdu.extend([0; 4]);
         ulpdu.extend(&data[n as usize..][..*size]);
-        stream.extend(judge::fpdu::frame(0, None, true, &ulpdu));
+        stream.extend(oracle::fpdu::frame(0, None, true, &ulpdu));
     }
     let (mut written, mut sent, mut received) = (0, 0, Vec::new());
     meeting.until("all messages", |meeting| {
@@ -237,7 +237,7 @@ fn exchange(seed: u64, faults: u64, timestamps: bool) -> Option<Meeting> {
         };
         meeting.ours.events.iter().any(ended) && meeting.stack.is_idle()
     });
-    let got = messages(&judge::ulpdus(&peer.octets, false));
+    let got = messages(&oracle::ulpdus(&peer.octets, false));
     assert!(got == wanted, "seed {seed}: {} messages", got.len());
     Some(meeting)
 }

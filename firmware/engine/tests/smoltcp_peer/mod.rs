@@ -13,7 +13,7 @@ use smoltcp::socket::tcp::{Socket, SocketBuffer};
 use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, HardwareAddress, IpAddress, IpCidr};
 use weft_engine::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 
 const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
 const PATIENCE: u64 = 600_000 * MS;
@@ -72,7 +72,7 @@ pub struct Meeting {
     interface: Interface,
     sockets: SocketSet<'static>,
     pub path: Path,
-    _limit: Option<Limit>,
+    _limit: Option<Watchdog>,
 }
 
 /// A clock for timestamps that goes on with each look at it.
@@ -107,7 +107,7 @@ impl Meeting {
             interface,
             sockets: SocketSet::new(Vec::new()),
             path: Path::new(seed, faults),
-            _limit: Limit::usual(format_args!("seed {seed}")),
+            _limit: Watchdog::usual(format_args!("seed {seed}")),
         }
     }
 

@@ -13,7 +13,7 @@ const NOBODY: Duration = Duration::from_secs(5);
 /// A device of this host is believed to be there until another one says that it has the address.
 const HERE: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Looks a name up: its IPv4 addresses.
+/// IdlePolls a name up: its IPv4 addresses.
 pub type Lookup = dyn Fn(&str) -> Vec<Ipv4Addr> + Send + Sync;
 
 /// What was told and looked up.

@@ -28,7 +28,7 @@ const CONTAINER: &str = "/dev/vfio/vfio";
 const IOMMU: &str = "/dev/iommu";
 
 impl Host {
-    /// Looks for everything that is usually wrong.
+    /// IdlePolls for everything that is usually wrong.
     pub fn check(&self, address: PciAddress, options: VfioOptions) -> Result<Ready, OpenError> {
         let function = self
             .function(address)

@@ -17,7 +17,7 @@ use vfio_bindings::bindings::vfio::{
     VFIO_REGION_INFO_FLAG_WRITE,
 };
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion};
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 
 /// Registers of BAR0.
 pub const SCRATCH: u32 = 0x04;
@@ -58,7 +58,7 @@ pub struct Toy {
     pub seen: Arc<Mutex<Seen>>,
     server: Option<JoinHandle<Result<(), vfio_user::Error>>>,
     _folder: tempfile::TempDir,
-    _limit: Option<Limit>,
+    _limit: Option<Watchdog>,
 }
 
 impl Toy {
@@ -75,7 +75,7 @@ impl Toy {
             seen,
             server: Some(server),
             _folder: folder,
-            _limit: Limit::usual("no seed"),
+            _limit: Watchdog::usual("no seed"),
         }
     }
 

@@ -9,8 +9,8 @@ use weft_wire::ipv4::{protocol, Ipv4Packet};
 use weft_wire::tcp::{flag, Options, TcpSegment};
 
 use super::super::ecn;
-use super::super::judge::fpdu::{self, crc32c};
-use super::super::judge::segment::Segment;
+use super::super::oracle::fpdu::{self, crc32c};
+use super::super::oracle::segment::Segment;
 use super::{is_attached, Card};
 
 impl Card {

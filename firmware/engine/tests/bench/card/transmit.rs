@@ -4,8 +4,8 @@ use weft_engine::Full;
 use weft_layout::{job_kind, job_status, report_kind, FlowTxRow, Job, JobReport};
 use weft_wire::tcp::{flag, FrameHeader, Options};
 
-use super::super::judge::fpdu::{self, crc32c};
-use super::super::judge::segment::Segment;
+use super::super::oracle::fpdu::{self, crc32c};
+use super::super::oracle::segment::Segment;
 use super::super::{set_ecn, ECT};
 use super::{Card, JOB_SLOTS};
 

@@ -8,7 +8,7 @@ use crate::bench::site::{pattern, Site, IP};
 use crate::bench::MS;
 use options::Seen;
 use weft_engine::*;
-use weft_limit::Limit;
+use weft_watchdog::Watchdog;
 use weft_lwip::{Listener, Socket, Stack, TICK_MS};
 
 const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
@@ -26,7 +26,7 @@ pub struct Meeting {
     pub seen: Seen,
     /// Takes the window scale out of what lwIP offers, as if it were built without.
     pub unscaled: bool,
-    _limit: Option<Limit>,
+    _limit: Option<Watchdog>,
 }
 
 impl Meeting {
@@ -45,7 +45,7 @@ impl Meeting {
             next_tick: (1 + seed * 37 % TICK_MS) * MS,
             seen: Seen::default(),
             unscaled: false,
-            _limit: Limit::usual(format_args!("seed {seed}")),
+            _limit: Watchdog::usual(format_args!("seed {seed}")),
         })
     }
 

@@ -1,5 +1,5 @@
 //! Things pulled at a hundred seeded moments each, while connecting, while the RTR is on its way, under traffic of Sends, Writes
-//! and Reads both ways, while closing, and shortly after. What has to hold is in `weft_tests::pull`.
+//! and Reads both ways, while closing, and shortly after. What has to hold is in `weft_tests::fault_injection`.
 //!
 //! `WEFT_PULL_MOMENTS` says how many (100; at `firmware`, where one takes half a minute, 3), `WEFT_PULL_SEED=n` runs seed n alone.
 
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::cm::CmEventType;
 use weft_sim::kind::CardKind;
 use weft_tests::fewer_on_card;
-use weft_tests::pull::{App, Plan, Site};
+use weft_tests::fault_injection::{App, Plan, Site};
 
 const MS: u64 = 1_000_000;
 /// A connection that stood has ended so long after its peer fell silent: seven retransmissions of up to 16 ms, or keepalive

@@ -1,4 +1,4 @@
-//! Looks at a device that find nothing. The simulation looks whenever something may have happened anywhere; a host that sleeps until its
+//! IdlePolls at a device that find nothing. The simulation looks whenever something may have happened anywhere; a host that sleeps until its
 //! own card wakes it would not. So that they can be left out where instructions are counted, a first run notes which they are, and a
 //! second one, which is the same, makes them by `weft_idle_look`.
 
@@ -19,7 +19,7 @@ enum Mode {
 
 /// The looks of a fabric.
 #[derive(Clone, Debug, Default)]
-pub struct Looks(Arc<Mutex<Mode>>);
+pub struct IdlePolls(Arc<Mutex<Mode>>);
 
 /// A look that is known to find nothing: what profilers are told to leave out.
 #[inline(never)]
@@ -27,7 +27,7 @@ fn weft_idle_look<T>(look: impl FnOnce() -> T) -> T {
     black_box(look())
 }
 
-impl Looks {
+impl IdlePolls {
     /// To be noted.
     pub fn noted() -> Self {
         Self(Arc::new(Mutex::new(Mode::Noted(Vec::new()))))
@@ -67,7 +67,7 @@ impl Looks {
         }
     }
 
-    /// Looks; `nothing` says whether there was anything.
+    /// IdlePolls; `nothing` says whether there was anything.
     pub fn look<T>(&self, look: impl FnOnce() -> T, nothing: impl FnOnce(&T) -> bool) -> T {
         if self.is_idle() {
             return weft_idle_look(look);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_second_run_knows_what_the_first_one_found() {
-        let first = Looks::noted();
+        let first = IdlePolls::noted();
         for n in [0, 3, 0, 1] {
             assert_eq!(first.look(|| n, |n| *n == 0), n);
         }
@@ -94,6 +94,6 @@ mod tests {
         assert!(second.are_known() && !first.are_known());
         let idle: Vec<bool> = (0..5).map(|_| second.is_idle()).collect();
         assert_eq!(idle, [true, false, true, false, false]);
-        assert!(!Looks::default().again().is_idle());
+        assert!(!IdlePolls::default().again().is_idle());
     }
 }

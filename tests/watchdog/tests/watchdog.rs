@@ -3,13 +3,13 @@
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use weft_limit::{Limit, VARIABLE};
+use weft_watchdog::{Watchdog, VARIABLE};
 
 /// Only run by the others.
 #[test]
 #[ignore]
 fn hangs() {
-    let _limit = Limit::usual("seed 4711");
+    let _limit = Watchdog::usual("seed 4711");
     std::thread::sleep(Duration::from_secs(60));
 }
 
@@ -18,12 +18,12 @@ fn hangs() {
 #[ignore]
 fn is_over_in_time() {
     for seed in 0..3 {
-        drop(Limit::after(
+        drop(Watchdog::after(
             Duration::from_millis(50),
             format_args!("seed {seed}"),
         ));
     }
-    let _none = Limit::if_asked("nothing");
+    let _none = Watchdog::if_asked("nothing");
     std::thread::sleep(Duration::from_millis(200));
 }
 

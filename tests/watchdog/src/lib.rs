@@ -14,7 +14,7 @@ pub const USUAL: Duration = Duration::from_secs(600);
 /// Until it is dropped, time runs.
 #[derive(Debug)]
 #[must_use = "the limit ends when this is dropped"]
-pub struct Limit {
+pub struct Watchdog {
     key: Key,
 }
 
@@ -53,7 +53,7 @@ fn asked() -> Option<Duration> {
     })
 }
 
-impl Limit {
+impl Watchdog {
     /// For tests: as long as is asked for, else the usual time. `None`: no limit is wanted.
     pub fn usual(what: impl fmt::Display) -> Option<Self> {
         let limit = asked().unwrap_or(USUAL);
@@ -86,7 +86,7 @@ impl Limit {
     }
 }
 
-impl Drop for Limit {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         watch().running.remove(&self.key);
     }

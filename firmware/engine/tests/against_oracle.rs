@@ -1,14 +1,14 @@
 //! FPDUs of all kinds, right and wrong, for one who shares no code with those who take them in earnest: the tests' card has its
-//! framing and its checks from `bench/judge`, the engine (as the functional model) from `weft-wire`. Both place the same octets, and
-//! find the same error in the same FPDU. `WEFT_JUDGED_SEEDS` says how many streams; usually 500.
+//! framing and its checks from `bench/oracle`, the engine (as the functional model) from `weft-wire`. Both place the same octets, and
+//! find the same error in the same FPDU. `WEFT_ORACLE_SEEDS` says how many streams; usually 500.
 #![allow(missing_docs)]
 
 use crate::bench;
 
 use std::collections::BTreeMap;
 
-use bench::judge::fpdu;
-use bench::judge::segment::Segment;
+use bench::oracle::fpdu;
+use bench::oracle::segment::Segment;
 use bench::script::*;
 use bench::*;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -201,7 +201,7 @@ fn standing(way: Way, seed: u64, markers: bool) -> (Script, [u32; 3]) {
 
 #[test]
 fn the_judge_finds_the_same_errors() {
-    let seeds = std::env::var("WEFT_JUDGED_SEEDS").ok();
+    let seeds = std::env::var("WEFT_ORACLE_SEEDS").ok();
     let seeds: u64 = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(500);
     let mut found: BTreeMap<u16, u32> = BTreeMap::new();
     let (mut by_card, mut good) = (0, 0);

@@ -25,16 +25,16 @@ thread_local! {
 
 /// Who uses a world.
 #[derive(Default)]
-pub(crate) struct Crowd {
+pub(crate) struct Threads {
     /// Threads that wait for the world's lock.
     wanting: AtomicUsize,
-    people: Mutex<Vec<Person>>,
+    users: Mutex<Vec<UserThread>>,
     /// Goes with the world's lock.
     changed: Condvar,
 }
 
 /// A thread.
-struct Person {
+struct UserThread {
     thread: ThreadId,
     alive: Weak<()>,
     /// When it last did something.
@@ -51,28 +51,28 @@ struct Sleep {
 }
 
 /// While it lives, its thread is in a blocking call.
-pub(crate) struct Asleep<'a>(&'a Crowd);
+pub(crate) struct Asleep<'a>(&'a Threads);
 
-impl Crowd {
-    fn people(&self) -> MutexGuard<'_, Vec<Person>> {
-        self.people.lock().unwrap_or_else(PoisonError::into_inner)
+impl Threads {
+    fn users(&self) -> MutexGuard<'_, Vec<UserThread>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with_me<T>(&self, change: impl FnOnce(&mut Person) -> T) -> T {
+    fn with_me<T>(&self, change: impl FnOnce(&mut UserThread) -> T) -> T {
         let thread = thread::current().id();
-        let mut people = self.people();
-        let at = people.iter().position(|person| person.thread == thread);
+        let mut users = self.users();
+        let at = users.iter().position(|person| person.thread == thread);
         let at = at.unwrap_or_else(|| {
-            people.retain(|person| person.alive.strong_count() > 0);
-            people.push(Person {
+            users.retain(|person| person.alive.strong_count() > 0);
+            users.push(UserThread {
                 thread,
                 alive: ALIVE.with(Arc::downgrade),
                 active: Instant::now(),
                 sleep: None,
             });
-            people.len() - 1
+            users.len() - 1
         });
-        change(&mut people[at])
+        change(&mut users[at])
     }
 
     /// Locks the world for an access by this thread.
@@ -104,10 +104,10 @@ impl Crowd {
 }
 
 impl Asleep<'_> {
-    fn others<T>(&self, of: impl FnOnce(&mut dyn Iterator<Item = &Person>) -> T) -> T {
+    fn others<T>(&self, of: impl FnOnce(&mut dyn Iterator<Item = &UserThread>) -> T) -> T {
         let me = thread::current().id();
-        let people = self.0.people();
-        let mut others = people
+        let users = self.0.users();
+        let mut others = users
             .iter()
             .filter(|person| person.thread != me && person.alive.strong_count() > 0);
         of(&mut others)
