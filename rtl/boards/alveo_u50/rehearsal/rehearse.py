@@ -177,6 +177,18 @@ def floor() -> list[str]:
     return [f"floor.xdc: weft_u50 has no {cell}" for cells in named for cell in cells.split() if not re.search(rf"\b{cell.split('/')[0]} \(", top)]
 
 
+def pins() -> list[str]:
+    """Bits of the top's ports without a pin, pins without a port, and pins twice."""
+    top = (BOARD / "weft_u50.sv").read_text()
+    ports = re.findall(r"^  (?:input|output)\s+logic\s*(?:\[(\d+):0\])?\s*(\w+)", top[: top.index("\n);")], re.M)
+    bits = {f"{name}[{bit}]" if left else name for left, name in ports for bit in range(int(left or 0) + 1)}
+    given = re.findall(r"PACKAGE_PIN (\w+).*\[get_ports \{?([\w\[\]]+?)\}?\]$", (BOARD / "weft_u50.xdc").read_text(), re.M)
+    wrong = [f"weft_u50.xdc: {bit} has no pin" for bit in sorted(bits - {port for _, port in given})]
+    wrong += [f"weft_u50.xdc: {port} is no port" for _, port in given if port not in bits]
+    places = [pin for pin, _ in given]
+    return wrong + [f"weft_u50.xdc: {pin} is given twice" for pin in sorted(set(places)) if places.count(pin) > 1]
+
+
 def copied(folder: pathlib.Path, file: str, find: str, plant: str) -> pathlib.Path:
     """The board's folder with one text of one file changed, among links to the rest of the RTL; removed first if it is there."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -271,7 +283,7 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        wrong = floor() + all_complaints(BOARD, folder) + steps(folder)
+        wrong = floor() + pins() + all_complaints(BOARD, folder) + steps(folder)
         faults = planted() if not wrong else []
         for number, (what, file, find, plant) in enumerate(faults):
             board = copied(folder / f"fault{number}", file, find, plant)
