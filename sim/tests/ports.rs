@@ -4,6 +4,7 @@
 use crate::flows;
 
 use flows::{Flow, Flows, MEMORY, SEQ};
+use rtl_sim::axi::Timing;
 use weft_layout::reg::Status;
 use weft_layout::{
     doorbell, job_kind, reg, report_kind, table, AttachRow, Counter, FrameReport, Job, JobReport,
@@ -158,9 +159,9 @@ fn many_reports_of_few_segments_stop_nobody() {
         s.bench.give_back(1);
         let mut taken = 0;
         for number in 0..40 {
-            // 70 reports each, and eight in the walk at once.
+            // 151 reports each, of which the ring has room for 128; some are in the walk at once.
             for _ in 0..if number % 10 == 0 { 9 } else { 1 } {
-                let frame = tiny(&mut s, away, 69);
+                let frame = tiny(&mut s, away, 150);
                 s.deliver(frame);
             }
             let frame = write(&mut s, there, number);
@@ -189,6 +190,40 @@ fn many_reports_of_few_segments_stop_nobody() {
         let dropped = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
         assert_eq!(heard + dropped, 72, "port {away}");
         assert!(reports.len() >= 64, "port {away}: half of its ring");
+    }
+}
+
+/// Behind a placement whose answer is late reports wait for it, and segments in the walk: what is on its way has room, and each of them two more.
+#[test]
+fn reports_that_wait_for_an_answer_have_room() {
+    for (away, there) in [(1, 0), (0, 1)] {
+        let (own, mut around) = rtl::any(1, 0);
+        around.memory = Timing {
+            write_latency: 3000..=3000,
+            max_writes: 256,
+            ..Timing::default()
+        };
+        let card = Box::new(rtl::Rtl128::new(own, around));
+        let mut s = Flows::by_port(card, 2, RINGS, 2, |number| usize::from(number - 1));
+        s.bench.give_back(1);
+        let frame = write(&mut s, away, 0);
+        s.deliver(frame);
+        for _ in 0..40 {
+            let frame = tiny(&mut s, away, 16);
+            s.deliver(frame);
+        }
+        let frame = write(&mut s, there, 0);
+        s.deliver(frame);
+        s.bench.settle(1_000_000).unwrap();
+        assert!(has_written(&s, there, 0), "port {there}");
+        let [heard, kept] =
+            [there, away].map(|port| s.bench.reports_of_port(port, usize::MAX).len());
+        assert_eq!(heard, 1, "port {there}");
+        let dropped = s.bench.counter(Counter::RxDropNoReportRoom).unwrap();
+        assert!(
+            dropped > 0 && kept >= 64,
+            "port {away}: {kept}, {dropped} dropped"
+        );
     }
 }
 
@@ -277,17 +312,20 @@ fn raw_slots_are_each_port_s_own() {
     s.bench.hold_raw(true);
     // Segments beyond a gap need slots; the second port has four.
     s.flows[1].seq += 77;
-    for number in 0..6 {
-        let frame = write(&mut s, 1, number);
-        s.deliver(frame);
+    let sent: Vec<_> = (0..6).map(|number| write(&mut s, 1, number)).collect();
+    for frame in &sent {
+        s.deliver(frame.clone());
     }
     s.bench.settle(1_000_000).unwrap();
     assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 2);
     let raw = s.bench.reports_of_port(1, usize::MAX);
     assert_eq!(raw.len(), 4);
-    for (report, frame) in &raw {
+    for ((report, frame), sent) in raw.iter().zip(&sent) {
         assert!(SegmentReport::from_bytes(report).raw());
-        assert_eq!(frame.as_ref().map(|f| f.len() > WRITE), Some(true));
+        assert!(
+            frame.as_ref() == Some(sent),
+            "the frame, in the port's own ring"
+        );
     }
     // The first one has all of its own, for frames of no flow, too.
     let mut strange = write(&mut s, 0, 0);
