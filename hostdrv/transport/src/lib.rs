@@ -132,7 +132,7 @@ pub enum TransportError {
 ///
 /// # Ordering
 /// A `write32` must reach the card after all earlier stores of this thread to DMA memory that were
-/// followed by [`dma::publish`](crate::dma::publish), and after earlier `write32`s (PCIe posted
+/// followed by [`dma::publish`], and after earlier `write32`s (PCIe posted
 /// writes of one function stay in order; a write-combining mapping is not allowed). A `read32` must
 /// reach the card after earlier `write32`s.
 pub trait Transport: Send + Sync {
@@ -156,7 +156,7 @@ pub trait Transport: Send + Sync {
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError>;
 
     /// New zeroed memory, mapped for the card to read and write, of at least `len` bytes (whole
-    /// pages ([`dma::page_size`](crate::dma::page_size)), both addresses page-aligned; a multiple
+    /// pages ([`dma::page_size`]), both addresses page-aligned; a multiple
     /// of the length's next power of two up to 2 MiB is welcome and not required). Unmapped and
     /// freed when the buffer is dropped.
     fn dma_alloc(&self, len: usize) -> Result<DmaBuffer, TransportError>;

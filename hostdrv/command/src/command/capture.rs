@@ -115,7 +115,7 @@ impl Recorder {
     /// Begins.
     pub fn start(device: &Device, path: &Path) -> Result<Self, Failure> {
         let mut file = create(path, device)?;
-        let mut capture = Capture::start(&device, CaptureConfig::default())?;
+        let mut capture = Capture::start(device, CaptureConfig::default())?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
