@@ -39,10 +39,8 @@ fn line_matches(shown: &str, said: &str, tolerance: Tolerance) -> bool {
         return shown == said || shown == "…";
     }
     if let Some(rest) = shown.strip_prefix('…') {
-        let ends = said.char_indices().map(|(at, _)| at).chain([said.len()]);
-        return ends
-            .into_iter()
-            .any(|at| line_matches(rest, &said[at..], tolerance));
+        let mut ends = said.char_indices().map(|(at, _)| at).chain([said.len()]);
+        return ends.any(|at| line_matches(rest, &said[at..], tolerance));
     }
     if let (Some((a, shown_rest)), Some((b, said_rest))) = (number(shown), number(said)) {
         let same = match tolerance {

@@ -18,6 +18,8 @@ use compare::matches;
 use page::{Block, Step};
 use shell::Shell;
 
+use crate::weft::{run, text};
+
 fn repository() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     here.canonicalize().expect("it is there")
@@ -114,10 +116,24 @@ const PAGES: [&str; 7] = [
     "tutorial-research",
 ];
 
+/// The simulated cards of this build.
+fn cards() -> Vec<String> {
+    let version = text(&run(&["--version"]).stdout);
+    let cards = version
+        .lines()
+        .find_map(|line| line.strip_prefix("simulator: "));
+    let cards = cards.expect("it has a simulator");
+    cards.split(", ").map(str::to_owned).collect()
+}
+
 fn follow(name: &str) {
     assert!(PAGES.contains(&name), "{name}");
     let path = repository().join("docs").join(format!("{name}.md"));
     let text = fs::read_to_string(&path).expect("the page");
+    if let Some(card) = page::missing(&text, &cards()) {
+        eprintln!("{name} is left out: this build has no {card}");
+        return;
+    }
     let page = followed(name, &text);
     if std::env::var_os("WEFT_WRITE_PAGE").is_some() {
         fs::write(path, page.renewed).expect("written");

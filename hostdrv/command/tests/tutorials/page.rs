@@ -51,6 +51,31 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
+/// The first card that a command of the page names and that is not among these.
+pub fn missing(page: &str, cards: &[String]) -> Option<String> {
+    for block in blocks(page) {
+        let Block::Run { steps, .. } = block else {
+            continue;
+        };
+        for Step { command, .. } in steps {
+            let named = command.split("--card ").skip(1);
+            let named = named.filter_map(|rest| rest.split_whitespace().next());
+            if let Some(card) = named.map(str::to_owned).find(|card| !cards.contains(card)) {
+                return Some(card);
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn a_card_that_is_not_there_is_found() {
+    let page = "<!-- run -->\n```console\n$ weft perf --card rtl128\n```\n";
+    let both = ["model", "rtl128"].map(str::to_owned);
+    assert_eq!(missing(page, &both), None);
+    assert_eq!(missing(page, &both[..1]).as_deref(), Some("rtl128"));
+}
+
 fn run(options: &str, lines: &[&str]) -> Block {
     let (mut tolerance, mut fails) = (Tolerance::Exact, false);
     for option in options.split(',').map(str::trim).filter(|o| !o.is_empty()) {
