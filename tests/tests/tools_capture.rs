@@ -51,7 +51,7 @@ fn a_ping_as_the_card_saw_it() {
         (sent, seen.len() as u64 - sent)
     );
     assert_eq!(
-        (captured.lost, captured.bad_fcs, captured.cut),
+        (captured.lost, captured.bad_fcs, captured.truncated),
         (0, 0, 0),
         "{captured:?}"
     );
