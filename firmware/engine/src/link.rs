@@ -75,6 +75,8 @@ pub struct Shared {
     pub slots: Vec<(u16, Option<u32>)>,
     /// When to look at JOB_DONE for them.
     pub slots_due: Option<u64>,
+    /// Flows that were left with replays to do, and the last job of each.
+    pub replaying: Vec<(u16, u32)>,
     /// Memory to keep account of what is under way.
     pub spare_parts: Spare<Part>,
     /// The same, of the sender.
@@ -159,6 +161,7 @@ impl Shared {
             completions: VecDeque::with_capacity(config.max_work.unwrap_or(0) as usize),
             pool: pool(&config),
             slots: Vec::new(),
+            replaying: Vec::new(),
             slots_due: None,
             spare_parts: spare(&config, config.memory.parts),
             spare_runs: spare(&config, config.memory.runs),
@@ -357,6 +360,10 @@ impl<P: Port> Link<'_, P> {
         self.detach();
         if let (Some(qp), true) = (self.qp.as_ref(), self.conn.handover.is_bound()) {
             let flow = qp.id.flow();
+            let job = self.conn.handover.held.last_job();
+            if let Some(job) = job.filter(|job| !self.is_done(*job)) {
+                self.shared.replaying.push((flow, job));
+            }
             self.shared.keys.remove(flow, self.port);
             self.conn.handover.leave(flow);
         }

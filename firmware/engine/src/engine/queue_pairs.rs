@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use weft_layout::WqeOpcode;
+use weft_tcp::seq;
 
 use super::Engine;
 use crate::cm::{ConnectFailure, DisconnectReason};
@@ -158,7 +159,7 @@ impl Engine {
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check(self.shared.config.on_card)
             .map_err(|why| Error::Rung(rung, why))?;
-        let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
+        let flow = self.next_flow(port).ok_or(Error::NoFlows)?;
         match receives {
             Receives::Shared(srq) if self.shared.srqs.config(srq)?.pd != config.pd => {
                 return Err(Error::InvalidSrq);
@@ -326,6 +327,27 @@ impl Engine {
     pub fn fail_srq_recv(&mut self, srq: SrqId, id: u64, status: Status) -> Result<(), Error> {
         let entry = work::failed_recv(id, status);
         self.shared.srqs.push(srq, entry, &mut self.shared.regions)
+    }
+
+    /// The flow that the next queue pair gets, first of those that are free. One that was left with replays to do is not: the card would walk over them
+    /// for whoever has the flow then (`docs/handover.md`).
+    fn next_flow<P: Port>(&mut self, port: &mut P) -> Option<u16> {
+        for _ in 0..MAX_WAITS {
+            let done = port.jobs_done();
+            let replaying = &mut self.shared.replaying;
+            replaying.retain(|(_, job)| !seq::lt(*job, done));
+            let is_free = |flow: &u16| replaying.iter().all(|(left, _)| left != flow);
+            let at = self.free_flows.iter().position(is_free);
+            if let Some(flow) = at.and_then(|at| self.free_flows.remove(at)) {
+                self.free_flows.push_front(flow);
+                return Some(flow);
+            }
+            if self.free_flows.is_empty() {
+                return None;
+            }
+            port.refresh_jobs_done();
+        }
+        None
     }
 
     /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
