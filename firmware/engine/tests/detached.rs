@@ -336,3 +336,57 @@ fn a_flow_that_is_bound_anew() {
     let all = t.s.card.placed + t.s.card.placed_by_hand;
     assert_eq!(all, placed + LENGTH as u64);
 }
+
+/// A replay is to be done yet when its connection ends, and the next one, which gets the flow, has asked already: nothing of it goes through the
+/// job ring before it is accepted. What lies in the replay's slots is of the connection that is over, and is not placed for the next.
+#[test]
+fn a_flow_is_not_bound_anew_before_its_replays_are_done() {
+    let mut t = Under::new(2);
+    // Nobody else may have the flow next.
+    let _other = t.s.qp();
+    let first = (t.s.peer_port, t.s.seq, t.s.ack);
+    t.s.auto_ack = true;
+    t.s.peer_port += 1;
+    t.s.open_again(Options {
+        mss: Some(1460),
+        sack_permitted: true,
+        ..Default::default()
+    });
+    t.s.data(&Script::request(RtrKinds::SEND, b""));
+    let Some(Event::ConnectRequest { conn: next, .. }) = t.s.events.pop() else {
+        panic!("{:?}", t.s.events);
+    };
+    let second = (t.s.peer_port, t.s.seq, t.s.ack);
+    t.s.auto_ack = false;
+
+    (t.s.peer_port, t.s.seq, t.s.ack) = first;
+    t.arrives(1..2, 0);
+    t.arrives(0..1, 0);
+    assert!(t.s.card.will_replay());
+    let now = t.s.now;
+    t.s.engine.abort(now, t.conn, &mut t.s.card).unwrap();
+    t.host();
+    // The card is slow: the flow is nobody's until it has done them.
+    let config = QpConfig {
+        pd: t.s.pd,
+        send_depth: 4,
+        recv_depth: 4,
+        max_sge: 1,
+        rung: None,
+    };
+    t.s.engine.destroy_qp(now, t.qp, &mut t.s.card).unwrap();
+    let early = t.s.engine.create_qp(&config, &mut t.s.card);
+    assert_eq!(early, Err(Error::NoFlows));
+    while t.s.card.will_replay() {
+        t.s.card.run_next_job();
+    }
+    let qp = t.s.engine.create_qp(&config, &mut t.s.card).unwrap();
+    assert_eq!(qp.flow(), t.qp.flow());
+    (t.s.peer_port, t.s.seq, t.s.ack) = second;
+    let params = AcceptParams::default();
+    t.s.engine
+        .accept(now, next, qp, &params, &mut t.s.card)
+        .unwrap();
+    t.host();
+    assert_eq!(t.s.card.placed, 0, "placed for another connection");
+}

@@ -7,6 +7,7 @@ use crate::card::flow_key::FlowKeys;
 use crate::card::port::Port;
 use crate::interface::cm::Endpoint;
 use crate::interface::config::EngineConfig;
+use weft_tcp::seq;
 
 /// All flows of the card.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct FlowTable {
     keys: FlowKeys,
     /// The last epoch of each flow.
     epochs: Vec<u8>,
+    /// Flows that were left with replays to do, and the last job of each.
+    replaying: Vec<(u16, u32)>,
 }
 
 impl FlowTable {
@@ -22,6 +25,7 @@ impl FlowTable {
         FlowTable {
             keys: FlowKeys::new(config.num_flows, config.split, config.hash_secret),
             epochs: vec![0; usize::from(config.num_flows)],
+            replaying: Vec::new(),
         }
     }
 
@@ -48,5 +52,21 @@ impl FlowTable {
         };
         *epoch = epoch.wrapping_add(1).max(1);
         *epoch
+    }
+
+    /// The flow is left with replays to do. Until the card has done this job nobody may have it: the card would walk over them for whoever has
+    /// the flow then (`docs/handover.md`).
+    pub fn leave_with_replays(&mut self, flow: u16, last: u32) {
+        self.replaying.push((flow, last));
+    }
+
+    /// Forgets the replays that the card has done.
+    pub fn forget_done(&mut self, jobs_done: u32) {
+        self.replaying.retain(|(_, job)| !seq::lt(*job, jobs_done));
+    }
+
+    /// The card has no replay of this flow to do.
+    pub fn is_without_replays(&self, flow: u16) -> bool {
+        self.replaying.iter().all(|(left, _)| *left != flow)
     }
 }

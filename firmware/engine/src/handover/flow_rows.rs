@@ -95,6 +95,10 @@ impl<P: Port> Link<'_, P> {
         self.detach();
         if let (Some(qp), true) = (self.qp.as_ref(), self.conn.handover.is_bound()) {
             let flow = qp.id.flow();
+            let job = self.conn.handover.out_of_order.last_job();
+            if let Some(job) = job.filter(|job| !self.is_done(*job)) {
+                self.shared.flows.leave_with_replays(flow, job);
+            }
             self.shared.flows.remove(flow, self.port);
             self.conn.handover.leave(flow);
         }

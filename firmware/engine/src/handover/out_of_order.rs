@@ -113,6 +113,11 @@ impl OutOfOrder {
             .map(|replay| replay.job)
     }
 
+    /// The last job that walks over any of it.
+    pub fn last_job(&self) -> Option<u32> {
+        self.replays.back().map(|replay| replay.job)
+    }
+
     /// The pieces, in their order.
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter()

@@ -158,7 +158,7 @@ impl Engine {
         let rung = config.rung.unwrap_or(self.shared.config.rung);
         rung.check(self.shared.config.on_card)
             .map_err(|why| Error::Rung(rung, why))?;
-        let flow = *self.free_flows.front().ok_or(Error::NoFlows)?;
+        let flow = self.next_flow(port).ok_or(Error::NoFlows)?;
         match receives {
             Receives::Shared(srq) if self.shared.queues.srqs.config(srq)?.pd != config.pd => {
                 return Err(Error::InvalidSrq);
@@ -337,6 +337,25 @@ impl Engine {
             .queues
             .srqs
             .push(srq, entry, &mut self.shared.regions)
+    }
+
+    /// The flow that the next queue pair gets: the first of those that are free, and without replays to do.
+    fn next_flow<P: Port>(&mut self, port: &mut P) -> Option<u16> {
+        for _ in 0..MAX_WAITS {
+            let flows = &mut self.shared.flows;
+            flows.forget_done(port.jobs_done());
+            let mut free = self.free_flows.iter();
+            let at = free.position(|flow| flows.is_without_replays(*flow));
+            if let Some(flow) = at.and_then(|at| self.free_flows.remove(at)) {
+                self.free_flows.push_front(flow);
+                return Some(flow);
+            }
+            if self.free_flows.is_empty() {
+                return None;
+            }
+            port.refresh_jobs_done();
+        }
+        None
     }
 
     /// Removes a queue pair. A connection it has is aborted (RST), with its last event; work
