@@ -12,9 +12,9 @@ use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Ecn, Rung};
 
 use crate::capture::Capture;
 use crate::card::Card;
+use crate::idle_polls::IdlePolls;
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
-use crate::idle_polls::IdlePolls;
 use crate::seed::{generator, Stream};
 use crate::transport::{lock, SharedWorld, SimTransport};
 use crate::world::{Stop, World, WorldError};

@@ -13,10 +13,10 @@ use weft_layout::doorbell;
 use weft_watchdog::Watchdog;
 
 use crate::card::{Card, Event, CYCLE_NS, DOORBELLS, PUSH_WINDOW};
-use crate::threads::Threads;
 use crate::iommu::Iommu;
 use crate::link::{Link, LinkConfig};
 use crate::seed::{generator, Stream};
+use crate::threads::Threads;
 
 /// Why [`World::run`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

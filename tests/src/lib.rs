@@ -3,12 +3,12 @@
 pub mod bench;
 pub mod clients;
 pub mod ends;
+pub mod fault_injection;
 pub mod goodput;
 pub mod markers;
 pub mod namespace;
 pub mod peer;
 pub mod profiles;
-pub mod fault_injection;
 pub mod resolvers;
 pub mod target;
 pub mod traffic;

@@ -6,12 +6,12 @@ use std::net::SocketAddrV4;
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig, Rung};
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, End, PORT};
 use weft_tests::markers::read_frames;
 use weft_tests::{cards, left_out_on_card, rungs};
+use weft_watchdog::Watchdog;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -1,9 +1,9 @@
 //! An event channel of a program that does not take its events: peers cannot make it grow.
 
 use weft_hostdrv::cm::*;
-use weft_watchdog::Watchdog;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{next_event, End};
+use weft_watchdog::Watchdog;
 
 const SECOND: u64 = 1_000_000_000;
 

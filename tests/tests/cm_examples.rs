@@ -4,12 +4,12 @@
 use std::net::{TcpListener, TcpStream};
 
 use weft_hostdrv::{transport, Device, DeviceConfig};
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::port::PortSpec;
 use weft_sim::serve::{start, CardConfig, ServeConfig, Served};
+use weft_watchdog::Watchdog;
 
 use crate::hello::example as hello;
 

@@ -2,12 +2,12 @@
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::ip;
 use weft_tests::bench::Bench;
 use weft_tests::ends::{completion, no_faults, pattern, End, LIMIT};
 use weft_tests::fewer_on_card;
 use weft_tests::watched::watched;
+use weft_watchdog::Watchdog;
 
 /// Both devices' ends, and what makes direct queue pairs of them.
 struct Sides {

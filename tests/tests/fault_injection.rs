@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::cm::CmEventType;
 use weft_sim::kind::CardKind;
-use weft_tests::fewer_on_card;
 use weft_tests::fault_injection::{App, Plan, Site};
+use weft_tests::fewer_on_card;
 
 const MS: u64 = 1_000_000;
 /// A connection that stood has ended so long after its peer fell silent: seven retransmissions of up to 16 ms, or keepalive

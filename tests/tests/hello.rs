@@ -1,12 +1,12 @@
 //! The example that users copy, `hostdrv/examples/hello.rs`, between two simulated cards.
 
 use weft_hostdrv::{transport, Device, DeviceConfig};
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::port::PortSpec;
 use weft_sim::serve::{start, CardConfig, ServeConfig};
+use weft_watchdog::Watchdog;
 
 #[allow(dead_code)] // Its `main` takes a command line.
 #[path = "../../hostdrv/examples/hello.rs"]

@@ -11,12 +11,12 @@ use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
 use weft_interface_v1 as v1;
 use weft_layout::CqeStatus;
-use weft_watchdog::Watchdog;
 use weft_share::{Broker, Client, Limits, SharedQp};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{command, event};
 use weft_tests::ends::{no_faults, End, PORT};
 use weft_tests::left_out_on_card;
+use weft_watchdog::Watchdog;
 
 /// Words that a program writes.
 const WORDS: usize = 100;

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::ends::{completion, next_event, End, PORT};
 use weft_tests::left_out_on_card;
 use weft_tests::resolvers::{ask, hints, Files};
 use weft_tests::watched::{frames, watched};
 use weft_tools::resolver::{ResolverError, ResolverReport};
+use weft_watchdog::Watchdog;
 
 const TABLE: &str = r#"
 services = { weft = 4791 }

@@ -4,12 +4,12 @@
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::Rung;
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::transport::lock;
 use weft_tests::bench::Bench;
 use weft_tests::ends::{completion, next_event, End};
 use weft_tests::{left_out_on_card, rungs};
+use weft_watchdog::Watchdog;
 
 const SECOND: u64 = 1_000_000_000;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/peer2peer.md");

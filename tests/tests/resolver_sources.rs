@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use rustix::thread::set_thread_uid;
 use weft_hostdrv::cm::*;
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::ends::{next_event, End, PORT};
 use weft_tests::resolvers::{ask, hints, served, Files};
 use weft_tests::watched::{frames, watched};
 use weft_tools::resolver::{Resolver, ResolverConfig};
+use weft_watchdog::Watchdog;
 
 const ANY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 

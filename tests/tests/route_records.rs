@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_watchdog::Watchdog;
 use weft_sim::fabric::{ip, mac};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, no_faults, pattern, End, LIMIT, PORT};
 use weft_tests::is_on_card;
 use weft_tests::watched::{frames, watched};
+use weft_watchdog::Watchdog;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -16,8 +16,8 @@ use weft_sim::serve::{self, CardConfig, ServeConfig};
 use weft_sim::world::World;
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{next_event, End, PORT};
-use weft_tests::left_out_on_card;
 use weft_tests::fault_injection::Mortal;
+use weft_tests::left_out_on_card;
 
 /// Wake-ups of a run: all sleepers together.
 const WAKE_UPS: u64 = 10_000;

@@ -3,6 +3,7 @@
 mod acceptance;
 mod accounts;
 mod acks;
+mod against_oracle;
 mod atomics;
 mod bad_input;
 mod bench;
@@ -24,7 +25,6 @@ mod host_stack;
 mod hostile;
 mod immediate;
 mod initiator;
-mod against_oracle;
 mod keepalive;
 mod late_hosts;
 mod long_lists;

@@ -148,7 +148,10 @@ mod tests {
                 "/registry/src/index/crc-3.2.1/src/crc32.rs",
                 Some(Shared(Layer::Crc)),
             ),
-            ("/a/firmware/engine/src/queues/qp.rs", Some(Of(Layer::Engine))),
+            (
+                "/a/firmware/engine/src/queues/qp.rs",
+                Some(Of(Layer::Engine)),
+            ),
             ("/a/firmware/tcp/src/sender.rs", Some(Of(Layer::Tcp))),
             ("/a/firmware/wire/src/crc32c.rs", Some(Shared(Layer::Crc))),
             ("/a/firmware/wire/src/walk.rs", Some(Shared(Layer::Formats))),

@@ -7,8 +7,8 @@ use weft_debug::trace::TraceReader;
 use weft_hostdrv::transport::{self, Bar};
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_layout::{pci, reg};
-use weft_watchdog::Watchdog;
 use weft_tools::selftest;
+use weft_watchdog::Watchdog;
 
 #[allow(dead_code)] // Its `main` takes a command line.
 #[path = "../../../hostdrv/examples/hello.rs"]

@@ -14,9 +14,9 @@ mod windows;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use weft_watchdog::Watchdog;
 use weft_tests::bench::Way;
 use weft_tests::left_out_on_card;
+use weft_watchdog::Watchdog;
 
 type Test = fn(&Way);
 

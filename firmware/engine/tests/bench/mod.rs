@@ -4,9 +4,9 @@
 pub mod bulk;
 pub mod card;
 pub mod crowd;
-pub mod oracle;
 pub mod late;
 pub mod middlebox;
+pub mod oracle;
 pub mod path;
 pub mod script;
 pub mod site;

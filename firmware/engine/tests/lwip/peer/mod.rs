@@ -8,8 +8,8 @@ use crate::bench::site::{pattern, Site, IP};
 use crate::bench::MS;
 use options::Seen;
 use weft_engine::*;
-use weft_watchdog::Watchdog;
 use weft_lwip::{Listener, Socket, Stack, TICK_MS};
+use weft_watchdog::Watchdog;
 
 const PEER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
 pub const PEER_IP: [u8; 4] = [10, 0, 0, 2];
