@@ -151,7 +151,7 @@ fn borrower() {
 fn borrow(errand: &Errand) -> Child {
     let own = std::env::current_exe().expect("a path");
     Command::new(own)
-        .args(["--exact", "lent_queues::borrower", "--ignored"])
+        .args(["--exact", "shared_queues::borrower", "--ignored"])
         .env("WEFT_ERRAND", serde_json::to_string(errand).expect("JSON"))
         .spawn()
         .expect("a process")
