@@ -98,7 +98,12 @@ impl Process {
         let program = std::env::current_exe().expect("this program");
         let told = format!("{role} {} {count} {seed}", socket.display());
         let mut child = Command::new(program)
-            .args(["--exact", "killed_process::child", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "killed_process::child",
+                "--ignored",
+                "--nocapture",
+            ])
             .env(VARIABLE, told)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

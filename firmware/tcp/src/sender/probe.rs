@@ -3,11 +3,11 @@
 //!
 //! RFC 8985 has one probe until there is a sample of the round-trip time, and none in recovery: what is lost then waits for the timer.
 //! Where that is hundreds of round trips and windows are a few segments, that is most of the time that losses cost. So here
-//! probes go on, as in RFC 9002 §6.2: each twice as late as the one before, in recovery as well, until the timer expires. They put the
+//! probes go on, as in RFC 9002 §6.2: each later than the one before, in recovery as well, until the timer expires. They put the
 //! timer off once, and no window is touched but for what is found lost.
 //!
 //! ```text
-//!   sent ──2 SRTT──► probe ───4 SRTT───► probe ──────8 SRTT──────► probe ..    timer
+//!   sent ──2 SRTT──► probe ──128 SRTT─► probe ──────256 SRTT─────► probe ..    timer
 //!                      └─────────────────────── RTO ────────────────────────────┘
 //! ```
 
@@ -17,7 +17,7 @@ use crate::seq;
 
 /// A round-trip time counts for so much at least: what is nothing does not become more.
 const LEAST: u64 = 1000;
-/// Beyond so many probes the wait doubles no more.
+/// Beyond so many probes the wait becomes no longer.
 const MOST_TRIES: u8 = 30;
 
 /// How far a probe has come.
@@ -97,10 +97,23 @@ impl Probe {
         self.at
     }
 
-    /// There was a sample of the round-trip time: only that ends the backing off (Karn).
+    /// The wait for the next one is so many times doubled. Where many connections begin at once their queue makes round trips fifty times as long.
+    /// What the first probe asks for may be on its way, so the second one waits 64 times as long, and each further one twice.
+    #[inline]
+    fn backing_off(&self) -> u8 {
+        match self.tries {
+            0 => 0,
+            tries => tries + 5,
+        }
+    }
+
+    /// There was a sample of the round-trip time: only that ends the backing off (Karn), and not while a probe's outcome is open
+    /// (RFC 8985 §7.2).
     #[inline]
     pub(super) fn sampled(&mut self) {
-        self.tries = 0;
+        if self.out.is_none() {
+            self.tries = 0;
+        }
     }
 
     /// What it would tell of congestion is known.
@@ -137,8 +150,8 @@ impl Sender {
         if !self.sack || self.probe.is_to_go() || flight == 0 || !self.has_room() || dropped {
             return;
         }
-        let smoothed = smoothed.max(LEAST);
-        let mut at = now.saturating_add(smoothed.saturating_mul(2 << self.probe.tries));
+        let wait = 2 * smoothed.max(LEAST);
+        let mut at = now.saturating_add(wait.saturating_mul(1 << self.probe.backing_off()));
         self.probe.soon = at;
         if flight <= self.mss {
             // Perhaps one segment: its acknowledgment may be waiting for company.
