@@ -27,7 +27,8 @@ use weft_engine::on_card::NotOnCard;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
 pub use self::image::{Image, ImageError};
-pub(crate) use self::served::{CardEngine, ServedQueues, TakesFrames};
+pub use self::served::CardEngine;
+pub(crate) use self::served::{ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
 use weft_card_transport::{RegisterAccess, Transport, TransportError};

@@ -46,7 +46,7 @@ pub(crate) struct ServedQueues {
 }
 
 /// A card that belongs to its firmware. When this is dropped the processor is stopped and the card reset.
-pub(crate) struct CardEngine {
+pub struct CardEngine {
     processor: Processor,
     /// The firmware has the memory, as far as is known.
     given: bool,
@@ -71,7 +71,7 @@ impl Processor {
     ///
     /// # Errors
     /// [`ProcessorError::NotOnCard`]: no engine there can be so. [`ProcessorError::NoEngine`]: the firmware has none.
-    pub(crate) fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
+    pub fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
         let said = on_card::record(config)?;
         // When it answers it has said where its things are.
         self.ask(ProcCommand::Ping, 0)?;

@@ -30,6 +30,12 @@ pub fn firmware_with_engine() -> weft_hostdrv::processor::Image {
     image("WEFT_FIRMWARE_ENGINE")
 }
 
+/// The functions of the first.
+#[cfg(ibex)]
+pub fn functions() -> weft_debug::Symbols {
+    weft_debug::Symbols::parse(&file("WEFT_FIRMWARE")).expect("a firmware")
+}
+
 /// The functions of the one with the engine.
 #[cfg(ibex)]
 pub fn functions_with_engine() -> weft_debug::Symbols {

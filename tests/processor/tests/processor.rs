@@ -187,6 +187,7 @@ macro_rules! tests {
             fn every_end_is_told_with_a_dump() {
                 replay("every_end_is_told", 0..3, |run| {
                     let (card, processor, image) = bring_up(run)?;
+                    let functions = weft_processor_tests::functions();
                     let ends = [
                         (proc_crash::ASSERT, End::Assert, "rust_begin_unwind"),
                         (proc_crash::ILLEGAL, End::Trap(2), "commands::crash"),
@@ -215,7 +216,7 @@ macro_rules! tests {
                             continue;
                         }
                         let dump = dump.ok_or("it left no dump")?;
-                        let (name, _) = image
+                        let (name, _) = functions
                             .function_at(dump.pc)
                             .ok_or("it ended in no function")?;
                         assert!(name.contains(function), "{end}: in {name}");

@@ -30,7 +30,10 @@ fn main() -> ExitCode {
     });
     let edu = lane.always("the driver's edu example", || {
         Ok((
-            build(&["build", "-p", "weft-hostdrv", "--example", "edu"], "edu")?,
+            build(
+                &["build", "-p", "weft-card-transport", "--example", "edu"],
+                "edu",
+            )?,
             String::new(),
         ))
     });
