@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     println!("waiting for a debugger at {}", listener.local_addr()?);
     let (stream, _) = listener.accept()?;
-    let session = thread::spawn(move || weft_hostdrv::processor::gdb::serve(&processor, stream));
+    let session = thread::spawn(move || weft_debug::gdb::serve(&processor, stream));
     let params = weft_hostdrv::cm::ConnParam::default();
     weft_sim::pair::Pair::connect(&fabric, 4791, &params, &params, &[0; 4096], 4096)?;
     println!("connected");
