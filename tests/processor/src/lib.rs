@@ -33,18 +33,23 @@ pub fn firmware_with_engine() -> weft_hostdrv::processor::Image {
 /// The functions of the first.
 #[cfg(ibex)]
 pub fn functions() -> weft_debug::Symbols {
-    weft_debug::Symbols::parse(&file("WEFT_FIRMWARE")).expect("a firmware")
+    symbols("WEFT_FIRMWARE")
 }
 
 /// The functions of the one with the engine.
 #[cfg(ibex)]
 pub fn functions_with_engine() -> weft_debug::Symbols {
-    weft_debug::Symbols::parse(&file("WEFT_FIRMWARE_ENGINE")).expect("a firmware")
+    symbols("WEFT_FIRMWARE_ENGINE")
 }
 
 #[cfg(ibex)]
 fn image(variable: &str) -> weft_hostdrv::processor::Image {
     weft_hostdrv::processor::Image::parse(&file(variable)).expect("a firmware")
+}
+
+#[cfg(ibex)]
+fn symbols(variable: &str) -> weft_debug::Symbols {
+    weft_debug::Symbols::parse(&file(variable)).expect("a firmware")
 }
 
 #[cfg(ibex)]
