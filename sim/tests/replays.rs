@@ -29,6 +29,7 @@ fn measure(kind: CardKind, load: &Load) -> (f64, f64) {
 
 #[test]
 fn fewer_bytes_are_copied() {
+    // Environment (tests): `WEFT_REPLAYS`: replays: `book` measures all loads as they are, and those of the book. Without it: a part of them.
     let book = std::env::var("WEFT_REPLAYS").is_ok_and(|value| value == "book");
     let mut kinds = vec![CardKind::Model];
     kinds.extend(

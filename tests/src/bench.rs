@@ -20,6 +20,8 @@ use weft_sim::world::World;
 
 use crate::{cards, rungs};
 
+// Environment (tests): `WEFT_TEST_TRANSPORT`: transports of the suite `transports`: `sim`, `vfio-user`, `loop`, `vfio:BDF,BDF`, several with spaces.
+// Without it: `sim vfio-user loop`.
 /// Chooses the transport of the suite: `sim`, `vfio-user`, `loop` or `vfio:BDF,BDF`, one alone or several with spaces between.
 pub const TRANSPORT_VARIABLE: &str = "WEFT_TEST_TRANSPORT";
 /// Least time on the wall for something to happen: a served card on a busy machine is slow.

@@ -23,6 +23,8 @@ use weft_sim::kind::CardKind;
 /// Two cards of the kind that tests use: the RTL, 512 bits wide, unless `WEFT_TEST_CARD` names another
 /// (`rtl128`, `model`).
 pub fn cards() -> Vec<CardKind> {
+    // Environment (tests): `WEFT_TEST_CARD`: the card of the full-stack tests and of the lanes: `rtl512`, `rtl256`, `rtl128`, `model`. Without it:
+    // `rtl512`; where kernel timers run, `model`; VFIO lane: `rtl128`.
     let name = std::env::var("WEFT_TEST_CARD").unwrap_or_else(|_| "rtl512".into());
     vec![name.parse().expect("WEFT_TEST_CARD"); 2]
 }
@@ -40,6 +42,8 @@ pub fn models() -> Vec<CardKind> {
 
 /// The rungs of their queue pairs: the usual one, unless `WEFT_TEST_RUNG` names one for both (`host`), or one for each (`host,placement`).
 pub fn rungs() -> [Rung; 2] {
+    // Environment (tests): `WEFT_TEST_RUNG`: the rung of the queue pairs of the full-stack tests: `host`, or one for each device, `host,placement`.
+    // Without it: `placement`.
     let Ok(names) = std::env::var("WEFT_TEST_RUNG") else {
         return [Rung::default(); 2];
     };

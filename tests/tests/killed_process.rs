@@ -219,6 +219,7 @@ fn seeds() -> Vec<u64> {
     if let Ok(seed) = std::env::var("WEFT_PULL_SEED") {
         return vec![seed.parse().expect("WEFT_PULL_SEED")];
     }
+    // Environment (tests): `WEFT_PULL_MOMENTS`: `killed_process`: how many moments. Without it: 40.
     let moments = std::env::var("WEFT_PULL_MOMENTS")
         .map_or_else(|_| fewer_on_card(40, 4), |n| n.parse().expect("a number"));
     (0..moments).collect()

@@ -34,6 +34,8 @@ fn quote(page: &str, mark: &str, table: &str) {
 const RENEW: &str = "UPDATE_MEASURED=1 cargo test -p weft-tests --test stack measured";
 
 fn renews() -> bool {
+    // Environment (tests): `UPDATE_MEASURED`: `measured`: `1` writes goodput over loss, its picture and the shares of many flows into `docs`. Without
+    // it: the pages are compared.
     std::env::var_os("UPDATE_MEASURED").is_some()
 }
 

@@ -36,6 +36,7 @@ struct Errand {
 }
 
 fn errand() -> Errand {
+    // Environment (tests): `WEFT_ERRAND`: `shared_queues`: what its own child processes are to do.
     let errand = std::env::var("WEFT_ERRAND").expect("an errand");
     serde_json::from_str(&errand).expect("an errand")
 }

@@ -33,6 +33,8 @@ pub(crate) use self::served::{ServedQueues, TakesFrames};
 use self::image::INFO_AT;
 use weft_card_transport::{RegisterAccess, Transport, TransportError};
 
+// Environment (programs): `WEFT_FIRMWARE_ENGINE`: the firmware with the engine (docs/processor.md#a-device-on-it), which a device of rung `firmware`
+// loads unless it was given one; `make processor` sets it for its tests. Without it: such a device is refused.
 /// The environment's word for the file of the firmware with the engine.
 pub const IMAGE_VARIABLE: &str = "WEFT_FIRMWARE_ENGINE";
 /// How long the firmware may take for an answer, and the processor to stop: so long, and so many looks, since a card that is simulated behind a socket

@@ -13,6 +13,8 @@ use crate::bounded;
 
 /// The file of hosts that name none.
 pub const POLICY_FILE: &str = "/etc/weft/policy.toml";
+// Environment (programs): `WEFT_POLICY`: the host's policy for listeners (docs/cm.md#the-hosts-policy), or `off`. Without it:
+// `/etc/weft/policy.toml`, if it is there.
 /// The environment variable that names another one; `off`: none.
 pub const POLICY_VARIABLE: &str = "WEFT_POLICY";
 

@@ -18,6 +18,8 @@ pub use message::{answer_bytes, answer_from_bytes, Question, Station, Told};
 pub use message::{read_message, write_message};
 pub use table::{Elsewhere, Table, TableError};
 
+// Environment (programs): `WEFT_RESOLVER`: the socket of the resolver that `get_addr_info` asks first, and that is told who listens
+// (docs/cm.md#a-resolver), or `off`. Without it: `/run/weft/resolver.sock`.
 /// The environment variable that names the resolver's socket, or says `off`.
 pub const RESOLVER_VARIABLE: &str = "WEFT_RESOLVER";
 /// Where the socket is unless something says otherwise.
