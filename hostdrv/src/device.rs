@@ -14,6 +14,7 @@ mod doorbell_bitmap;
 mod event_routing;
 mod executor;
 mod files;
+mod fork;
 mod graveyard;
 mod interrupt_moderation;
 mod loopback;
@@ -82,7 +83,7 @@ pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
 use sleepers::Sleepers;
 use weft_card_transport::dma::DmaBuffer;
-use weft_card_transport::Transport;
+use weft_card_transport::{OfProcess, Transport};
 use wqe_intake::QpEntry;
 pub(crate) use xrcd_registry::XrcdFileName;
 use xrcd_registry::XrcdRegistry;
@@ -505,6 +506,8 @@ impl Device {
         mut config: DeviceConfig,
         second: Option<SecondPort>,
     ) -> Result<Self, DeviceError> {
+        // What is left of it in a child reaches no card.
+        let transport = Arc::new(OfProcess::new(transport));
         let mmio = Mmio {
             transport,
             counts: Arc::default(),
@@ -577,7 +580,7 @@ impl Device {
             woken: false,
             fault: None,
         };
-        Ok(Self {
+        let device = Self {
             shared: Arc::new(Shared {
                 state: Mutex::new(state),
                 sleepers,
@@ -593,7 +596,9 @@ impl Device {
                 caps,
                 config,
             }),
-        })
+        };
+        fork::watch(&device.shared);
+        Ok(device)
     }
 
     /// Where it is.
