@@ -81,8 +81,6 @@ pub struct Inner {
     pub soft_resets: u32,
     pub now: u64,
     pub interrupt: bool,
-    /// Rows of the STag table, as a power of two.
-    stags: u8,
     /// Why it is out of reach.
     pub lost: Option<String>,
     next_iova: u64,
@@ -95,12 +93,7 @@ pub struct FakeCard(Arc<Mutex<Inner>>);
 
 impl FakeCard {
     pub fn new() -> Self {
-        Self::with_stags(8)
-    }
-
-    pub fn with_stags(stags: u8) -> Self {
         let mut inner = Inner {
-            stags,
             next_iova: 0x1_0000_1000,
             now: 1_000_000,
             limit: Watchdog::usual("no seed"),
@@ -192,8 +185,8 @@ impl Inner {
         self.registers = BTreeMap::from([
             (reg::ID, reg::ID_RESET),
             (reg::VERSION, weft_layout::INTERFACE_VERSION),
-            // 64 bytes, 16 flows, 2 vectors.
-            (reg::CAPS, u32::from_le_bytes([64, 4, self.stags, 2])),
+            // 64 bytes, 16 flows, 256 STags, 2 vectors.
+            (reg::CAPS, u32::from_le_bytes([64, 4, 8, 2])),
             (reg::STATUS, reg::Status::QUIESCENT),
         ]);
         self.rows.clear();
