@@ -34,6 +34,7 @@ lanes: setup
 cost: setup ## instructions of a post and its poll, of the engine for each segment, and bytes for each connection: tables (COST=--gate: above a bar fails)
 	@./setup.sh cost
 	cargo bench -q -p weft-hostdrv --bench post_poll -- $(COST)
+	cargo bench -q -p weft-hostdrv --bench registering -- $(COST)
 	cargo bench -q -p weft-engine --bench cost -- $(COST)
 
 FAST := $(CURDIR)/target/fast

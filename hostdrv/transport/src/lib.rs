@@ -6,11 +6,13 @@
 mod address;
 mod by_port;
 pub mod dma;
+pub mod fork;
 mod interface;
 mod iova;
 pub mod listening;
 mod monotonic;
 mod no_card;
+mod of_process;
 mod open;
 mod open_error;
 pub mod queue_memory;
@@ -34,6 +36,7 @@ pub use self::by_port::{ByPort, VECTOR};
 pub use self::interface::{Interface, INTERFACE_VARIABLE};
 pub use self::iova::IovaAllocator;
 pub use self::no_card::NoCard;
+pub use self::of_process::OfProcess;
 pub use self::open::open;
 pub use self::open_error::{Neighbour, OpenError};
 pub use self::registers::RegisterAccess;
@@ -120,6 +123,12 @@ pub enum TransportError {
     /// The function could not be reset.
     #[error("reset failed: {0}")]
     Reset(String),
+    /// The process that opened the device is the one that this one was forked from.
+    #[error("{device} was opened by the parent of this process: a child has no part in it, and opens a device of its own")]
+    Inherited {
+        /// Where it is.
+        device: String,
+    },
     /// This transport has no such thing.
     #[error("{0} is not supported by this transport")]
     Unsupported(&'static str),
@@ -170,7 +179,17 @@ pub trait Transport: Send + Sync {
     /// `unmap` by nobody (a transport may exchange the pages behind the addresses, with the same bytes in them).
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError>;
 
-    /// Ends a mapping made by [`map`](Self::map). When it returns, the card can no longer reach the memory.
+    /// Maps pages that stay in use: whatever is in them goes on being read and written by anybody, during this call too, and they may be mapped
+    /// already, wholly or in part. They are never exchanged. As [`map`](Self::map) otherwise, which does it where that exchanges nothing.
+    ///
+    /// # Safety
+    /// The memory is valid for reads and writes and stays so until [`unmap`](Self::unmap): the card may change it at any time.
+    unsafe fn lend(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
+        // SAFETY: the caller vouches; nothing is exchanged.
+        unsafe { self.map(ptr, len) }
+    }
+
+    /// Ends a mapping made by [`map`](Self::map) or [`lend`](Self::lend). When it returns, the card can no longer reach the memory.
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError>;
 
     /// Monotonic time in nanoseconds (simulated time in the simulator).
