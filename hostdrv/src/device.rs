@@ -1,8 +1,9 @@
 //! A device: one card, the engine that controls it, and the loop between them.
 //!
-//! A device has no thread. [`Device::progress`] handles what is there and never blocks; a program
+//! [`Device::progress`] handles what is there and never blocks; a program
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
-//! [`Device::wait`] until the card or a timer wants it.
+//! [`Device::wait`] until the card or a timer wants it. Where a program does neither for a while,
+//! [`Device::drive`] gives the device a thread that does.
 
 mod async_event;
 mod client_resources;
@@ -11,6 +12,7 @@ mod control_clients;
 mod cq_moderation;
 mod deferred_deregistration;
 mod doorbell_bitmap;
+mod drive;
 mod event_routing;
 mod executor;
 mod files;
@@ -57,6 +59,8 @@ pub(crate) use cq_moderation::ModeratedCq;
 use cq_moderation::Waiting;
 pub(crate) use deferred_deregistration::DeferredDeregistration;
 use doorbell_bitmap::DoorbellBitmap;
+pub use drive::Drive;
+use drive::Driver;
 pub(crate) use event_routing::EventOwner;
 use event_routing::EventRouting;
 use executor::Executor;
@@ -105,7 +109,7 @@ pub struct DeviceConfig {
     /// Sizes of the rings in host memory.
     pub rings: RingSizes,
     /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
-    /// is at work in the device.
+    /// is at work in the device; so it is while somebody sleeps on the device, or holds a [`Readiness`] of it.
     pub deferred: bool,
     /// What runs on the card's processor at rung `firmware`; `None`: the file that the environment names
     /// ([`IMAGE_VARIABLE`](crate::processor::IMAGE_VARIABLE)).
@@ -237,6 +241,7 @@ struct Shared {
     /// Who moves messages between queue pairs inside the host.
     loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
+    driver: Driver,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -267,8 +272,10 @@ pub(crate) struct State {
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
-    /// Somebody waits by a file.
+    /// What files watch, once there was one.
     watch: Option<Arc<Watch>>,
+    /// Calls of `progress`, one after the other, that found nothing.
+    empty_looks: u64,
     sleepers: Arc<Sleepers>,
     /// Events that wait for more of their kind.
     waiting: Waiting,
@@ -337,7 +344,7 @@ impl Drop for Unlocked<'_> {
     fn drop(&mut self) {
         self.released.clear();
         // Who posted while the lock was held has left it to the holder.
-        if !self.shared.deferred {
+        if self.shared.sends_posts() {
             self.shared.take_posted();
         }
         if self.joined {
@@ -347,6 +354,11 @@ impl Drop for Unlocked<'_> {
 }
 
 impl Shared {
+    /// Is what was posted sent by who posts, or left to `progress`? Who sleeps for the device does not look at the bells.
+    fn sends_posts(&self) -> bool {
+        !self.deferred || self.sleepers.is_anybody_asleep()
+    }
+
     /// Lets the engine take what was posted, unless another thread is at work in the device: then that one does it when it leaves.
     fn take_posted(&self) {
         // Who posts rings and then tries the lock; who leaves gives the lock back and then looks at the doorbells: one of them sees the other.
@@ -613,6 +625,7 @@ impl Device {
             raw: None,
             async_events: Arc::default(),
             watch: None,
+            empty_looks: 0,
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
             deferred_deregistrations: Vec::new(),
@@ -638,6 +651,7 @@ impl Device {
                 deferred,
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
+                driver: Driver::default(),
                 caps,
                 config,
             }),
@@ -720,10 +734,9 @@ impl Device {
         if untold {
             self.shared.doorbells.ring(flow);
         }
-        // Who sleeps for the device does not look at the bells.
-        match self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
-            true => Ok(()),
-            false => self.send_posted(),
+        match self.shared.sends_posts() {
+            true => self.send_posted(),
+            false => Ok(()),
         }
     }
 
@@ -740,6 +753,12 @@ impl Device {
     /// After an error the device does no more; open it anew. A card that is gone is noticed by whoever polls, within
     /// 10 ms of the device's time.
     pub fn progress(&self) -> Result<usize, DeviceError> {
+        add(&self.shared.mmio.counts.progress_calls, 1);
+        self.progress_quietly()
+    }
+
+    /// The same, and it is no call of the program's.
+    fn progress_quietly(&self) -> Result<usize, DeviceError> {
         let handled = self.make_progress();
         if handled.is_err() {
             self.tell_removal();
@@ -748,15 +767,13 @@ impl Device {
     }
 
     fn make_progress(&self) -> Result<usize, DeviceError> {
-        let counts = &self.shared.mmio.counts;
-        add(&counts.progress_calls, 1);
         let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
         let settled;
         {
             let mut state = self.lock();
             state.check_fault()?;
-            if state.watch.is_some() {
+            if state.looks_for_interrupt() {
                 // What makes the files readable is being seen to. Any report after this one makes another interrupt.
                 drop(state);
                 self.take_interrupt(Some(0))?;
@@ -768,7 +785,11 @@ impl Device {
                 state.fail(error);
             }
             state.check_fault()?;
-            if state.watch.is_some() {
+            state.empty_looks = match handled {
+                0 => state.empty_looks + 1,
+                _ => 0,
+            };
+            if state.watched().is_some() {
                 state.arm()?;
             }
             settled = self.is_idle();

@@ -475,3 +475,45 @@ fn threads_do_not_disturb_each_other() {
     });
     assert!(!failed.load(Ordering::Relaxed));
 }
+
+/// Who hears that it stands may end it at once, whatever the thread that accepts is at: both ends hear ESTABLISHED, then DISCONNECTED.
+#[test]
+fn a_connection_may_end_as_soon_as_it_stands() {
+    let (_host, [a, b]) = members::<2>();
+    let (near, far) = (End::new(&a), End::new(&b));
+    let _listener = far.channel.listen(PORT, 8).expect("a port");
+    let _limit = Watchdog::usual("no seed");
+    let at_once = |channel: &EventChannel| loop {
+        if let Some(event) = channel.try_get_event().expect("works") {
+            return event;
+        }
+        std::hint::spin_loop();
+    };
+    std::thread::scope(|scope| {
+        let far = &far;
+        let server = scope.spawn(move || {
+            for round in 0..ROUNDS {
+                let _server = far.accept(&ConnParam::default());
+                let heard = [(); 2].map(|()| at_once(&far.channel).event);
+                let wanted = [CmEventType::Established, CmEventType::Disconnected];
+                assert_eq!(heard, wanted, "server, round {round}");
+            }
+        });
+        for round in 0..ROUNDS {
+            let client = near.connect(2, &ConnParam::default());
+            let up = at_once(&near.channel);
+            assert_eq!(up.event, CmEventType::Established, "round {round}");
+            if round % 2 == 0 {
+                // In order; else by its end.
+                client.disconnect().expect("it stands");
+                let down = near.channel.get_event(SECONDS).expect("works");
+                let down = down.map(|down| down.event);
+                assert_eq!(down, Some(CmEventType::Disconnected), "round {round}");
+            }
+        }
+        server.join().expect("no panic");
+    });
+}
+
+/// Connections of the test above.
+const ROUNDS: usize = 2000;

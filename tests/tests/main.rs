@@ -9,6 +9,7 @@ mod cm_events;
 mod cm_examples;
 mod dependencies;
 mod direct_qps;
+mod driven;
 mod environment;
 mod fault_injection;
 mod faulty;

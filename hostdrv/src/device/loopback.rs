@@ -35,7 +35,7 @@ impl State {
     pub(crate) fn finish_foreign_turn(&mut self) {
         // A failure is the device's, and kept there.
         let _ = self.finish_turn();
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = self.watched() {
             watch.set_timer(Some(1));
         }
     }

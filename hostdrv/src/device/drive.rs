@@ -1,0 +1,197 @@
+//! The thread that drives a device while its program does something else.
+//!
+//! ```text
+//!   stand by ── nobody calls in ──► progress ── nothing for a while ──► lead the sleepers: interrupt, timer
+//!      ▲                                                                              │
+//!      └──────── a call came: it leaves the card to the program ◄─────────────────────┘
+//! ```
+
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::Device;
+use crate::error::DeviceError;
+
+/// How long it stays away from a program that calls in: the first time, and at most.
+const SHORTEST_NAP: Duration = Duration::from_micros(50);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+/// How long it looks for more before it sleeps: twice as long where there was more, half as long where there was none.
+const SHORTEST_LOOK_NS: u64 = 1_000;
+const LONGEST_LOOK_NS: u64 = 50_000;
+
+/// A device makes progress by itself as long as this lives ([`Device::drive`]). It keeps the device.
+#[must_use = "the device is driven as long as this lives"]
+#[derive(Debug)]
+pub struct Drive {
+    device: Device,
+}
+
+/// The thread of a device, and who wants it.
+#[derive(Default)]
+pub(super) struct Driver(Mutex<Wanted>);
+
+#[derive(Default)]
+struct Wanted {
+    guards: usize,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Driver {
+    fn wanted(&self) -> MutexGuard<'_, Wanted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Device {
+    /// A thread acknowledges, sends again, answers Reads and closes, whatever the program does meanwhile, until the last of these guards is
+    /// dropped. Callbacks ([`create_callback_channel`](Self::create_callback_channel), `listen_with`) may be called by it.
+    ///
+    /// It sleeps on the card's interrupt and the engine's next timer, and keeps away from a program that polls or waits: who waits
+    /// takes the interrupt itself. Posts and polls cost what they cost without it; a post that finds it asleep may have to wake it (a system call).
+    ///
+    /// # Errors
+    /// [`DeviceError::NoThread`] if the system has no thread to give.
+    pub fn drive(&self) -> Result<Drive, DeviceError> {
+        let mut wanted = self.shared.driver.wanted();
+        if wanted.thread.is_none() {
+            self.shared.sleepers.let_drive(true);
+            let device = self.clone();
+            let thread = thread::Builder::new().name("weft-drive".into());
+            let thread = thread.spawn(move || device.keep_driving());
+            let no_thread = |error: std::io::Error| DeviceError::NoThread {
+                reason: error.to_string(),
+            };
+            wanted.thread = Some(thread.map_err(no_thread)?);
+        }
+        wanted.guards += 1;
+        drop(wanted);
+        Ok(Drive {
+            device: self.clone(),
+        })
+    }
+
+    /// The thread's work, until it is to end or the device has failed.
+    fn keep_driving(&self) {
+        let _span = tracing::debug_span!("drive", device = self.name()).entered();
+        let sleepers = &self.shared.sleepers;
+        // In simulated time nothing may depend on how long a nap takes.
+        let is_timed = self.shared.mmio.transport.interrupt_fd(0).is_some();
+        let mut look = Look::new(is_timed);
+        let mut calls = self.calls();
+        loop {
+            let mut nap = if is_timed {
+                SHORTEST_NAP
+            } else {
+                Duration::ZERO
+            };
+            while sleepers.is_caller_asleep() || is_timed && calls != self.calls() {
+                calls = self.calls();
+                if !sleepers.stand_by(nap) {
+                    return;
+                }
+                nap = (nap * 2).min(LONGEST_NAP);
+            }
+            let ended = match look.at(self, calls) {
+                Ok(()) => self.lead(),
+                Err(error) => Err(error),
+            };
+            match ended {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::debug!(%error, "nothing is left to drive");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// How often the program has called in.
+    fn calls(&self) -> u64 {
+        let calls = &self.shared.mmio.counts.progress_calls;
+        calls.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until the card, a timer or another sleeper wants something. False: the thread is to end.
+    fn lead(&self) -> Result<bool, DeviceError> {
+        let sleepers = &self.shared.sleepers;
+        let Some(leading) = sleepers.drive() else {
+            return Ok(sleepers.stand_by(Duration::ZERO));
+        };
+        let begun = {
+            let mut state = self.lock();
+            if state.doorbells.is_rung() {
+                return Ok(true);
+            }
+            state.arm()?;
+            leading.begin(state.next_deadline())
+        };
+        if let Some(until) = begun {
+            let taken = self.take_interrupt(until);
+            leading.end();
+            taken?;
+        }
+        Ok(true)
+    }
+}
+
+/// How it looks at the card.
+struct Look {
+    ns: u64,
+    most: u64,
+}
+
+impl Look {
+    fn new(is_timed: bool) -> Self {
+        let is_alone = thread::available_parallelism().is_ok_and(|threads| threads.get() == 1);
+        Self {
+            ns: SHORTEST_LOOK_NS,
+            most: match is_timed && !is_alone {
+                true => LONGEST_LOOK_NS,
+                false => 0,
+            },
+        }
+    }
+
+    /// Has done what there is, until there is nothing for a while or the program calls in itself.
+    fn at(&mut self, device: &Device, calls: u64) -> Result<(), DeviceError> {
+        let mut handled = device.progress_quietly()?;
+        while handled > 0 {
+            let until = device.now().saturating_add(self.ns.min(self.most));
+            handled = loop {
+                let more = device.progress_quietly()?;
+                if more > 0 || device.now() >= until || device.calls() != calls {
+                    break more;
+                }
+                std::hint::spin_loop();
+            };
+            self.ns = match handled {
+                0 => (self.ns / 2).max(SHORTEST_LOOK_NS),
+                _ => (self.ns * 2).min(LONGEST_LOOK_NS),
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        let driver = &self.device.shared.driver;
+        let ended = {
+            let mut wanted = driver.wanted();
+            wanted.guards -= 1;
+            if wanted.guards > 0 {
+                return;
+            }
+            self.device.shared.sleepers.let_drive(false);
+            wanted.thread.take()
+        };
+        // A callback that drops it is called by the thread itself.
+        if let Some(ended) = ended.filter(|ended| ended.thread().id() != thread::current().id()) {
+            let _ = ended.join();
+        }
+    }
+}

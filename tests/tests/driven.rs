@@ -1,0 +1,113 @@
+//! A device that its own thread drives: what the peer sees while the program does something else.
+
+use std::time::Duration;
+
+use weft_hostdrv::cm::ConnParam;
+use weft_hostdrv::verbs::*;
+use weft_hostdrv::Rung;
+use weft_tests::bench::{Bench, Way};
+use weft_tests::ends::{connected, pattern, Pair};
+use weft_tests::left_out_on_card;
+
+/// Nobody waits so long for anything.
+const LIMIT: Option<Duration> = Some(Duration::from_secs(60));
+/// Bytes of the Write.
+const LEN: usize = 1 << 20;
+
+/// Two connected ends, a region of each, and the target's as the peer names it.
+fn scene(bench: Bench) -> (Pair, Mr, Mr, RemoteRegion) {
+    let pair = connected(bench, &ConnParam::default(), &ConnParam::default());
+    let rights = Access::LOCAL_WRITE | Access::REMOTE_WRITE | Access::REMOTE_READ;
+    let region = |pd: &Pd| pd.alloc_mr(LEN, rights).expect("a region");
+    let (source, target) = (region(&pair.a.pd), region(&pair.b.pd));
+    source.write(0, &pattern(LEN, 1)).expect("room");
+    let remote = target.remote();
+    (pair, source, target, remote)
+}
+
+/// 1 MiB written, and a Read of nothing behind it, to a target that does not call in. How often its program did, by the count of `progress`.
+fn write_and_read(pair: &Pair, source: &Mr, remote: RemoteRegion) -> u64 {
+    let calls = || pair.bench.device(1).host_stats().progress_calls;
+    let (qp, before) = (pair.client.qp().expect("has one"), calls());
+    let write = SendWr::write(1, remote).sge(source.sge(0, LEN as u32));
+    qp.post_send(write.signaled()).expect("room");
+    qp.post_send(SendWr::read(2, remote).signaled())
+        .expect("room");
+    for n in 1..=2 {
+        let wc = pair.a.cq.wait_success(LIMIT).expect("in time");
+        assert_eq!(wc.wr_id, n);
+    }
+    calls() - before
+}
+
+/// The target computes: its program is this thread, which is in the client's calls.
+#[test]
+fn a_target_that_computes() {
+    if left_out_on_card("a_target_that_computes", "the rungs are its own") {
+        return;
+    }
+    for rung in [Rung::Host, Rung::Placement] {
+        let bench = Bench::at(&Way::VfioUser, 1, [rung; 2]).expect("two devices come up");
+        let (pair, source, target, remote) = scene(bench);
+        let drive = pair.bench.device(1).drive().expect("a thread");
+        let calls = write_and_read(&pair, &source, remote);
+        assert_eq!(calls, 0, "{rung:?}: the target called in");
+        assert_eq!(target.to_vec(0, LEN), Ok(pattern(LEN, 1)));
+        drop(drive);
+    }
+}
+
+/// The same in simulated time: it is over long before the target has slept for 30 s.
+#[test]
+fn a_target_that_computes_in_simulated_time() {
+    if left_out_on_card("a_target_that_computes_in_simulated_time", "the rungs are its own") {
+        return;
+    }
+    for rung in [Rung::Host, Rung::Placement] {
+        let bench = Bench::at(&Way::Sim, 1, [rung; 2]).expect("two devices come up");
+        let (pair, source, _target, remote) = scene(bench);
+        let begun = pair.bench.device(0).now();
+        let _drive = pair.bench.device(1).drive().expect("a thread");
+        let calls = write_and_read(&pair, &source, remote);
+        let took = pair.bench.device(0).now() - begun;
+        println!("{rung:?}: {took} ns");
+        assert_eq!(calls, 0, "{rung:?}: the target called in");
+        assert!(took < 30_000_000_000, "{rung:?}: {took} ns");
+    }
+}
+
+/// Who waits and who drives: each wakes by what it is for, however often the leader changes.
+#[test]
+fn a_program_that_waits_on_a_driven_device() {
+    let bench = Bench::new(&Way::VfioUser, 1).expect("two devices come up");
+    let pair = connected(bench, &ConnParam::default(), &ConnParam::default());
+    let drives = [0, 1].map(|n| pair.bench.device(n).drive().expect("a thread"));
+    let (near, far) = pair.qps();
+    let pause = |n: u64| {
+        if n % 8 == 0 {
+            std::thread::sleep(Duration::from_micros(20 * (n % 11)));
+        }
+    };
+    std::thread::scope(|scope| {
+        let (a, b) = (&pair.a, &pair.b);
+        let echo = scope.spawn(move || {
+            far.post_recv(RecvWr::new(0)).expect("room");
+            for n in 0..300 {
+                b.cq.wait_success(LIMIT).expect("a message");
+                pause(n);
+                far.post_recv(RecvWr::new(0)).expect("room");
+                far.post_send(SendWr::send(1).inline(b"back")).expect("room");
+            }
+        });
+        // Not before its receive is there.
+        std::thread::sleep(Duration::from_millis(1));
+        for n in 0..300 {
+            near.post_recv(RecvWr::new(0)).expect("room");
+            near.post_send(SendWr::send(1).inline(b"there")).expect("room");
+            a.cq.wait_success(LIMIT).expect("an answer");
+            pause(n + 3);
+        }
+        echo.join().expect("no panic");
+    });
+    drop(drives);
+}
