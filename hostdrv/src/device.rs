@@ -16,7 +16,9 @@ mod drive;
 mod event_routing;
 mod executor;
 mod files;
+mod handles;
 mod interrupt_moderation;
+mod lingering;
 mod loopback;
 mod loopback_copy;
 mod manager;
@@ -67,7 +69,9 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+use handles::Handles;
 use interrupt_moderation::InterruptModeration;
+use lingering::Lingering;
 pub(crate) use loopback::{Loopback, WeakDevice};
 pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
@@ -101,6 +105,9 @@ const PRESENCE_NS: u64 = 10_000_000;
 /// less as a default.
 const KEEPALIVE: Duration = Duration::from_secs(2 * 60 * 60);
 
+/// How long connections have to close when their device goes.
+const LINGER: Duration = Duration::from_secs(1);
+
 /// How a device is to be set up.
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
@@ -111,6 +118,9 @@ pub struct DeviceConfig {
     /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
     /// is at work in the device; so it is while somebody sleeps on the device, or holds a [`Readiness`] of it.
     pub deferred: bool,
+    /// How long connections that are closing have to get to their end when the last handle of the device goes, or the process ends in order;
+    /// `None`: they are cut off.
+    pub linger: Option<Duration>,
     /// What runs on the card's processor at rung `firmware`; `None`: the file that the environment names
     /// ([`IMAGE_VARIABLE`](crate::processor::IMAGE_VARIABLE)).
     pub firmware: Option<Arc<Image>>,
@@ -135,6 +145,7 @@ impl DeviceConfig {
             engine,
             rings: RingSizes::default(),
             deferred: false,
+            linger: Some(LINGER),
             firmware: None,
         };
         config.keepalive(Some(KEEPALIVE))
@@ -159,6 +170,13 @@ impl DeviceConfig {
     /// calls it) sends what was posted.
     pub fn deferred(mut self) -> Self {
         self.deferred = true;
+        self
+    }
+
+    /// How long connections that [are closing](crate::cm::CmId::disconnect) have to get to their end when the last handle of the device goes, or the
+    /// process returns from `main` or calls `exit`: one second unless this says otherwise. `None`: they are cut off, as they are when a process is killed.
+    pub fn linger(mut self, limit: Option<Duration>) -> Self {
+        self.linger = limit;
         self
     }
 
@@ -225,7 +243,7 @@ impl DeviceConfig {
 /// A Weft card that is up. Clones are the same device.
 #[derive(Clone)]
 pub struct Device {
-    shared: Arc<Shared>,
+    shared: Arc<Handles>,
 }
 
 struct Shared {
@@ -242,6 +260,7 @@ struct Shared {
     loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
     driver: Driver,
+    linger: Option<Duration>,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -279,6 +298,8 @@ pub(crate) struct State {
     sleepers: Arc<Sleepers>,
     /// Events that wait for more of their kind.
     waiting: Waiting,
+    /// Queue pairs that nobody has a handle of, and whose connection is closing.
+    lingering: Lingering,
     /// Regions that nobody has a handle of, and that work under way uses.
     deferred_deregistrations: Vec<DeferredDeregistration>,
     /// Memory that is no longer registered, and that the card may still be busy with.
@@ -483,6 +504,7 @@ impl State {
         if news {
             self.leave_regions();
         }
+        self.end_lingering();
         news |= self.put_events();
         news |= self.tell_of_waiting();
         if news {
@@ -602,6 +624,7 @@ impl Device {
         let DeviceConfig {
             engine: mut config,
             deferred,
+            linger,
             ..
         } = config;
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
@@ -628,6 +651,7 @@ impl Device {
             empty_looks: 0,
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
+            lingering: Lingering::default(),
             deferred_deregistrations: Vec::new(),
             graveyard: Vec::new(),
             released: Vec::new(),
@@ -640,7 +664,7 @@ impl Device {
             fault: None,
         };
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Handles::new(Shared {
                 state: Mutex::new(state),
                 sleepers,
                 name: mmio.transport.name(),
@@ -652,6 +676,7 @@ impl Device {
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
                 driver: Driver::default(),
+                linger,
                 caps,
                 config,
             }),
@@ -695,7 +720,7 @@ impl Device {
 
     /// Are the two the same device?
     pub(crate) fn is(&self, other: &Device) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        std::ptr::eq::<Shared>(&**self.shared, &**other.shared)
     }
 
     pub(crate) fn lock(&self) -> StateGuard<'_> {

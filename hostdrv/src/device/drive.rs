@@ -7,7 +7,7 @@
 //! ```
 
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{mpsc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -58,13 +58,20 @@ impl Device {
         let mut wanted = self.shared.driver.wanted();
         if wanted.thread.is_none() {
             self.shared.sleepers.let_drive(true);
-            let device = self.clone();
+            let (device, (begun, begins)) = (self.clone(), mpsc::channel());
             let thread = thread::Builder::new().name("weft-drive".into());
-            let thread = thread.spawn(move || device.keep_driving());
+            let thread = thread.spawn(move || {
+                device.shared.mmio.transport.drives(true);
+                let _ = begun.send(());
+                device.keep_driving();
+                device.shared.mmio.transport.drives(false);
+            });
             let no_thread = |error: std::io::Error| DeviceError::NoThread {
                 reason: error.to_string(),
             };
             wanted.thread = Some(thread.map_err(no_thread)?);
+            // From here on a simulated world knows of it.
+            let _ = begins.recv();
         }
         wanted.guards += 1;
         drop(wanted);
@@ -89,7 +96,7 @@ impl Device {
             };
             while sleepers.is_caller_asleep() || is_timed && calls != self.calls() {
                 calls = self.calls();
-                if !sleepers.stand_by(nap) {
+                if !self.stand_by(nap) {
                     return;
                 }
                 nap = (nap * 2).min(LONGEST_NAP);
@@ -109,6 +116,15 @@ impl Device {
         }
     }
 
+    /// Waits until no other thread sleeps on the device, and then for `nap`. False: the thread is to end.
+    fn stand_by(&self, nap: Duration) -> bool {
+        let transport = &self.shared.mmio.transport;
+        transport.drives(false);
+        let goes_on = self.shared.sleepers.stand_by(nap);
+        transport.drives(true);
+        goes_on
+    }
+
     /// How often the program has called in.
     fn calls(&self) -> u64 {
         let calls = &self.shared.mmio.counts.progress_calls;
@@ -119,7 +135,7 @@ impl Device {
     fn lead(&self) -> Result<bool, DeviceError> {
         let sleepers = &self.shared.sleepers;
         let Some(leading) = sleepers.drive() else {
-            return Ok(sleepers.stand_by(Duration::ZERO));
+            return Ok(self.stand_by(Duration::ZERO));
         };
         let begun = {
             let mut state = self.lock();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{Device, DeviceConfig, Shared, State};
+use super::{Device, DeviceConfig, Handles, Shared, State};
 use crate::error::DeviceError;
 use weft_card_transport::{NoCard, TransportError};
 
@@ -14,7 +14,7 @@ pub(crate) trait Loopback: Send + Sync {
 
 /// A device that may be gone.
 #[derive(Clone)]
-pub(crate) struct WeakDevice(Weak<Shared>);
+pub(crate) struct WeakDevice(Weak<Handles>);
 
 impl WeakDevice {
     pub(crate) fn upgrade(&self) -> Option<Device> {
