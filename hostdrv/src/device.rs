@@ -3,7 +3,7 @@
 //! [`Device::progress`] handles what is there and never blocks; a program
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
 //! [`Device::wait`] until the card or a timer wants it. Where a program does neither for a while,
-//! [`Device::drive`] gives the device a thread that does.
+//! a thread of the device's does ([`Device::drive`]).
 
 mod async_event;
 mod client_resources;
@@ -118,6 +118,8 @@ pub struct DeviceConfig {
     /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
     /// is at work in the device; so it is while somebody sleeps on the device, or holds a [`Readiness`] of it.
     pub deferred: bool,
+    /// The first call that sleeps gives the device a thread that drives it ([`Device::drive`]).
+    pub driven: bool,
     /// How long connections that are closing have to get to their end when the last handle of the device goes, or the process ends in order;
     /// `None`: they are cut off.
     pub linger: Option<Duration>,
@@ -145,6 +147,7 @@ impl DeviceConfig {
             engine,
             rings: RingSizes::default(),
             deferred: false,
+            driven: true,
             linger: Some(LINGER),
             firmware: None,
         };
@@ -170,6 +173,13 @@ impl DeviceConfig {
     /// calls it) sends what was posted.
     pub fn deferred(mut self) -> Self {
         self.deferred = true;
+        self
+    }
+
+    /// The device makes progress in the program's calls alone, unless it is [asked](Device::drive) to drive itself: for programs that poll all the time,
+    /// and for tests.
+    pub fn polled(mut self) -> Self {
+        self.driven = false;
         self
     }
 
@@ -293,6 +303,8 @@ pub(crate) struct State {
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
     /// What files watch, once there was one.
     watch: Option<Arc<Watch>>,
+    /// The device's own thread has found something since the program looked.
+    driven_news: bool,
     /// Calls of `progress`, one after the other, that found nothing.
     empty_looks: u64,
     sleepers: Arc<Sleepers>,
@@ -624,9 +636,12 @@ impl Device {
         let DeviceConfig {
             engine: mut config,
             deferred,
+            driven,
             linger,
             ..
         } = config;
+        // Simulated time is the program's, and there is no file to sleep by.
+        let is_driven = driven && mmio.transport.interrupt_fd(0).is_some();
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config = numbered(config, &caps);
         let doorbells = Arc::new(DoorbellBitmap::new(caps.flows as usize));
@@ -648,6 +663,7 @@ impl Device {
             raw: None,
             async_events: Arc::default(),
             watch: None,
+            driven_news: false,
             empty_looks: 0,
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
@@ -675,7 +691,7 @@ impl Device {
                 deferred,
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
-                driver: Driver::default(),
+                driver: Driver::new(is_driven),
                 linger,
                 caps,
                 config,
@@ -779,25 +795,32 @@ impl Device {
     /// 10 ms of the device's time.
     pub fn progress(&self) -> Result<usize, DeviceError> {
         add(&self.shared.mmio.counts.progress_calls, 1);
-        self.progress_quietly()
+        self.progress_of(true)
     }
 
     /// The same, and it is no call of the program's.
     fn progress_quietly(&self) -> Result<usize, DeviceError> {
-        let handled = self.make_progress();
+        self.progress_of(false)
+    }
+
+    fn progress_of(&self, program: bool) -> Result<usize, DeviceError> {
+        let handled = self.make_progress(program);
         if handled.is_err() {
             self.tell_removal();
         }
         handled
     }
 
-    fn make_progress(&self) -> Result<usize, DeviceError> {
+    fn make_progress(&self, program: bool) -> Result<usize, DeviceError> {
         let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
         let settled;
         {
             let mut state = self.lock();
             state.check_fault()?;
+            if program {
+                state.driven_news = false;
+            }
             if state.looks_for_interrupt() {
                 // What makes the files readable is being seen to. Any report after this one makes another interrupt.
                 drop(state);
@@ -814,6 +837,9 @@ impl Device {
                 0 => state.empty_looks + 1,
                 _ => 0,
             };
+            if !program && handled > 0 {
+                state.tell_of_driving();
+            }
             if state.watched().is_some() {
                 state.arm()?;
             }

@@ -144,9 +144,9 @@ impl Asleep<'_> {
     /// Is a thread awake that drives a device? It will soon sleep again.
     pub(crate) fn is_one_driving(&self) -> bool {
         self.others(|others| {
-            others.any(|person| {
-                person.drives && person.sleep.is_none() && person.active.elapsed() < DRIVER_PATIENCE
-            })
+            others
+                .filter(|person| person.drives && person.sleep.is_none())
+                .any(|person| person.active.elapsed() < DRIVER_PATIENCE)
         })
     }
 

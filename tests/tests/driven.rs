@@ -1,13 +1,14 @@
 //! A device that its own thread drives: what the peer sees while the program does something else.
 
+use std::net::SocketAddrV4;
 use std::time::Duration;
 
-use weft_hostdrv::cm::ConnParam;
+use weft_hostdrv::cm::{ConnParam, DisconnectReason};
 use weft_hostdrv::verbs::*;
-use weft_hostdrv::Rung;
-use weft_sim::fabric::{Fabric, FabricConfig};
-use weft_tests::bench::{Bench, Way};
-use weft_tests::ends::{connected, pattern, Pair};
+use weft_hostdrv::{Device, DeviceConfig, Rung};
+use weft_sim::fabric::{ip, mac, Fabric, FabricConfig};
+use weft_tests::bench::{Bench, Cards, Way};
+use weft_tests::ends::{connected, pattern, End, Pair, PORT};
 use weft_tests::left_out_on_card;
 
 /// Nobody waits so long for anything.
@@ -58,7 +59,56 @@ fn a_target_that_computes() {
     }
 }
 
-/// The same in simulated time, over a link that loses frames: it is over long before the target has slept for 30 s, and each time after the same time.
+/// A device drives itself from its program's first call that sleeps on, unless it is to be polled.
+#[test]
+fn a_program_that_has_waited_once() {
+    let test = "a_program_that_has_waited_once";
+    if left_out_on_card(test, "the rung is its own") {
+        return;
+    }
+    let cards = Cards::open(&Way::VfioUser, 1).expect("two cards");
+    let device = |n: usize| {
+        let config = DeviceConfig::new(mac(n), ip(n)).seed(n as u64);
+        Device::open(cards.transport(n).clone(), config).expect("it comes up")
+    };
+    let (a, b) = (device(0), device(1));
+    let ends = [&a, &b].map(End::new);
+    let _listener = ends[1].channel.listen(PORT, 1).expect("a port");
+    let offer = ConnParam::with_private_data(ends[1].mr.remote().to_bytes());
+    std::thread::scope(|scope| {
+        let (told, over) = std::sync::mpsc::channel();
+        let [near, far] = &ends;
+        let server = scope.spawn(move || {
+            let init = QpInit::new(&far.cq);
+            let client = far.channel.accept(&far.pd, &init, [], &offer, LIMIT);
+            let client = client.expect("it stands");
+            // It computes until the client is done with it.
+            over.recv().expect("it is told");
+            client.closed(LIMIT).expect("it ends").reason
+        });
+        let (to, init) = (SocketAddrV4::new(ip(1), PORT), QpInit::new(&near.cq));
+        let param = ConnParam::default();
+        let client = near.channel.connect(to, &near.pd, &init, &param, LIMIT);
+        let client = client.expect("it stands");
+        let offer = client.private_data().first_chunk().expect("a region");
+        let remote = RemoteRegion::from_bytes(offer);
+        let write = SendWr::write(1, remote).sge(near.mr.sge(0, near.mr.len() as u32));
+        client.post_send(write.signaled()).expect("room");
+        client
+            .post_send(SendWr::read(2, remote).signaled())
+            .expect("room");
+        for n in 1..=2 {
+            assert_eq!(near.cq.wait_success(LIMIT).expect("in time").wr_id, n);
+        }
+        client.id().disconnect().expect("it stands");
+        told.send(()).expect("it waits");
+        client.closed(LIMIT).expect("both close");
+        let reason = server.join().expect("no panic");
+        assert_eq!(reason, Some(DisconnectReason::Peer));
+    });
+}
+
+/// In simulated time, over a link that loses frames: it is over long before the target has slept for 30 s, and each time after the same time.
 #[test]
 fn a_target_that_computes_in_simulated_time() {
     let test = "a_target_that_computes_in_simulated_time";
@@ -108,14 +158,12 @@ fn a_program_that_waits_on_a_driven_device() {
                 b.cq.wait_success(LIMIT).expect("a message");
                 pause(n);
                 far.post_recv(RecvWr::new(0)).expect("room");
-                far.post_send(SendWr::send(1).inline(b"back"))
-                    .expect("room");
+                far.post_send(SendWr::send(1)).expect("room");
             }
         });
         for n in 0..300 {
             near.post_recv(RecvWr::new(0)).expect("room");
-            near.post_send(SendWr::send(1).inline(b"there"))
-                .expect("room");
+            near.post_send(SendWr::send(1)).expect("room");
             a.cq.wait_success(LIMIT).expect("an answer");
             pause(n + 3);
         }

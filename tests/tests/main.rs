@@ -23,6 +23,7 @@ mod markers;
 mod measured;
 mod moderation;
 mod native_addresses;
+mod orderly_exit;
 mod peer_profiles;
 mod peer_to_peer;
 mod peer_to_peer_page;

@@ -6,11 +6,12 @@
 //!      └──────── a call came: it leaves the card to the program ◄─────────────────────┘
 //! ```
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::sleepers::Sleepers;
 use super::Device;
 use crate::error::DeviceError;
 
@@ -30,8 +31,11 @@ pub struct Drive {
 }
 
 /// The thread of a device, and who wants it.
-#[derive(Default)]
-pub(super) struct Driver(Mutex<Wanted>);
+pub(super) struct Driver {
+    wanted: Mutex<Wanted>,
+    /// The first call that sleeps starts it.
+    by_itself: AtomicBool,
+}
 
 #[derive(Default)]
 struct Wanted {
@@ -40,8 +44,39 @@ struct Wanted {
 }
 
 impl Driver {
+    pub(super) fn new(by_itself: bool) -> Self {
+        Self {
+            wanted: Mutex::default(),
+            by_itself: AtomicBool::new(by_itself),
+        }
+    }
+
     fn wanted(&self) -> MutexGuard<'_, Wanted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody wants it no longer; the last one ends it.
+    fn leave(&self, sleepers: &Sleepers) {
+        let mut wanted = self.wanted();
+        wanted.guards -= 1;
+        if wanted.guards == 0 {
+            Self::end(wanted, sleepers);
+        }
+    }
+
+    /// The device closes.
+    pub(super) fn close(&self, sleepers: &Sleepers) {
+        Self::end(self.wanted(), sleepers);
+    }
+
+    fn end(mut wanted: MutexGuard<'_, Wanted>, sleepers: &Sleepers) {
+        sleepers.let_drive(false);
+        let ended = wanted.thread.take();
+        drop(wanted);
+        // A callback that drops a guard or a device is called by the thread itself.
+        if let Some(ended) = ended.filter(|ended| ended.thread().id() != thread::current().id()) {
+            let _ = ended.join();
+        }
     }
 }
 
@@ -52,13 +87,33 @@ impl Device {
     /// It sleeps on the card's interrupt and the engine's next timer, and keeps away from a program that polls or waits: who waits
     /// takes the interrupt itself. Posts and polls cost what they cost without it; a post that finds it asleep may have to wake it (a system call).
     ///
+    /// Unless [`DeviceConfig::polled`](super::DeviceConfig::polled) says otherwise, a program's first call that sleeps does this, for as long as the device is open.
+    ///
     /// # Errors
     /// [`DeviceError::NoThread`] if the system has no thread to give.
     pub fn drive(&self) -> Result<Drive, DeviceError> {
+        self.want_driver()?;
+        Ok(Drive {
+            device: self.clone(),
+        })
+    }
+
+    /// A call is about to sleep: it may be the first.
+    #[inline]
+    pub(super) fn drive_by_itself(&self) {
+        let by_itself = &self.shared.driver.by_itself;
+        if by_itself.load(Ordering::Relaxed) && by_itself.swap(false, Ordering::Relaxed) {
+            if let Err(error) = self.want_driver() {
+                tracing::warn!(%error, "the device makes progress in the program's calls alone");
+            }
+        }
+    }
+
+    fn want_driver(&self) -> Result<(), DeviceError> {
         let mut wanted = self.shared.driver.wanted();
         if wanted.thread.is_none() {
             self.shared.sleepers.let_drive(true);
-            let (device, (begun, begins)) = (self.clone(), mpsc::channel());
+            let (device, (begun, begins)) = (self.as_inner(), mpsc::channel());
             let thread = thread::Builder::new().name("weft-drive".into());
             let thread = thread.spawn(move || {
                 device.shared.mmio.transport.drives(true);
@@ -74,10 +129,7 @@ impl Device {
             let _ = begins.recv();
         }
         wanted.guards += 1;
-        drop(wanted);
-        Ok(Drive {
-            device: self.clone(),
-        })
+        Ok(())
     }
 
     /// The thread's work, until it is to end or the device has failed.
@@ -101,11 +153,11 @@ impl Device {
                 }
                 nap = (nap * 2).min(LONGEST_NAP);
             }
-            let ended = match look.at(self, calls) {
-                Ok(()) => self.lead(),
-                Err(error) => Err(error),
-            };
-            match ended {
+            let looked = look.at(self, calls);
+            if looked.is_ok() && is_timed && calls != self.calls() {
+                continue;
+            }
+            match looked.and_then(|()| self.lead()) {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
@@ -174,12 +226,13 @@ impl Look {
 
     /// Has done what there is, until there is nothing for a while or the program calls in itself.
     fn at(&mut self, device: &Device, calls: u64) -> Result<(), DeviceError> {
+        let is_left = || device.calls() == calls && !device.shared.sleepers.is_over();
         let mut handled = device.progress_quietly()?;
-        while handled > 0 {
+        while handled > 0 && is_left() {
             let until = device.now().saturating_add(self.ns.min(self.most));
             handled = loop {
                 let more = device.progress_quietly()?;
-                if more > 0 || device.now() >= until || device.calls() != calls {
+                if more > 0 || device.now() >= until || !is_left() {
                     break more;
                 }
                 std::hint::spin_loop();
@@ -195,19 +248,7 @@ impl Look {
 
 impl Drop for Drive {
     fn drop(&mut self) {
-        let driver = &self.device.shared.driver;
-        let ended = {
-            let mut wanted = driver.wanted();
-            wanted.guards -= 1;
-            if wanted.guards > 0 {
-                return;
-            }
-            self.device.shared.sleepers.let_drive(false);
-            wanted.thread.take()
-        };
-        // A callback that drops it is called by the thread itself.
-        if let Some(ended) = ended.filter(|ended| ended.thread().id() != thread::current().id()) {
-            let _ = ended.join();
-        }
+        let shared = &self.device.shared;
+        shared.driver.leave(&shared.sleepers);
     }
 }

@@ -208,13 +208,19 @@ impl State {
         self.watched().is_some() && (empty == 0 || empty.is_power_of_two())
     }
 
+    /// The device's own thread has found something: files are readable until the program looks, whoever took the interrupt.
+    pub(super) fn tell_of_driving(&mut self) {
+        self.driven_news = true;
+        self.keep_watch();
+    }
+
     /// Keeps what files of the device watch as it should be.
     pub(super) fn keep_watch(&self) {
         if let Some(watch) = self.watched() {
             watch.set_timer(match self.fault {
-                None => self.next_deadline(),
-                // It has something to say for ever.
-                Some(_) => Some(1),
+                None if !self.driven_news => self.next_deadline(),
+                // There is something to look at, for ever after a failure.
+                _ => Some(1),
             });
         }
     }

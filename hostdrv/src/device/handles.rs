@@ -56,7 +56,11 @@ impl Handles {
 }
 
 impl Device {
-    /// A handle of the driver's own.
+    /// A handle of the driver's own to the same device.
+    pub(super) fn as_inner(&self) -> Self {
+        Self::inner(self.shared.shared.clone())
+    }
+
     fn inner(shared: Arc<Shared>) -> Self {
         Self {
             shared: Arc::new(Handles {
@@ -102,12 +106,16 @@ const LOOK_NS: u64 = 1_000_000;
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        let limit = self.shared.linger.filter(|_| !self.is_inner);
-        let Some(limit) = limit else { return };
-        let device = Device::inner(self.shared.clone());
-        if let Err(error) = device.linger(limit) {
-            tracing::debug!(%error, "nothing is left to close");
+        if self.is_inner {
+            return;
         }
+        if let Some(limit) = self.shared.linger {
+            let device = Device::inner(self.shared.clone());
+            if let Err(error) = device.linger(limit) {
+                tracing::debug!(%error, "nothing is left to close");
+            }
+        }
+        self.shared.driver.close(&self.shared.sleepers);
     }
 }
 

@@ -186,6 +186,7 @@ impl Device {
                 return Ok(None);
             }
             if handled == 0 {
+                self.drive_by_itself();
                 self.sleep(seen, deadline, true)?;
             }
         }

@@ -233,6 +233,11 @@ impl Sleepers {
         !line.is_over
     }
 
+    /// Is the device's own thread to end?
+    pub(super) fn is_over(&self) -> bool {
+        self.line().is_over
+    }
+
     /// The device's own thread is to go on, or to end.
     pub(super) fn let_drive(&self, goes_on: bool) {
         let mut line = self.line();
