@@ -1,8 +1,9 @@
 //! A device: one card, the engine that controls it, and the loop between them.
 //!
-//! A device has no thread. [`Device::progress`] handles what is there and never blocks; a program
+//! [`Device::progress`] handles what is there and never blocks; a program
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
-//! [`Device::wait`] until the card or a timer wants it.
+//! [`Device::wait`] until the card or a timer wants it. Where a program does neither for a while,
+//! a thread of the device's does ([`Device::drive`]).
 
 mod async_event;
 mod client_resources;
@@ -11,12 +12,15 @@ mod control_clients;
 mod cq_moderation;
 mod deferred_deregistration;
 mod doorbell_bitmap;
+mod drive;
 mod event_routing;
 mod executor;
 mod files;
 mod fork;
 mod graveyard;
+mod handles;
 mod interrupt_moderation;
+mod lingering;
 mod loopback;
 mod loopback_copy;
 mod manager;
@@ -60,6 +64,8 @@ pub(crate) use cq_moderation::ModeratedCq;
 use cq_moderation::Waiting;
 pub(crate) use deferred_deregistration::DeferredDeregistration;
 use doorbell_bitmap::DoorbellBitmap;
+pub use drive::Drive;
+use drive::Driver;
 pub(crate) use event_routing::EventOwner;
 use event_routing::EventRouting;
 use executor::Executor;
@@ -67,7 +73,9 @@ pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
 use graveyard::Graveyard;
+use handles::Handles;
 use interrupt_moderation::InterruptModeration;
+use lingering::Lingering;
 pub(crate) use loopback::{Loopback, WeakDevice};
 pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
@@ -103,6 +111,9 @@ const PRESENCE_NS: u64 = 10_000_000;
 /// less as a default.
 const KEEPALIVE: Duration = Duration::from_secs(2 * 60 * 60);
 
+/// How long connections have to close when their device goes.
+const LINGER: Duration = Duration::from_secs(1);
+
 /// How a device is to be set up.
 #[derive(Clone, Debug)]
 pub struct DeviceConfig {
@@ -111,8 +122,13 @@ pub struct DeviceConfig {
     /// Sizes of the rings in host memory.
     pub rings: RingSizes,
     /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
-    /// is at work in the device.
+    /// is at work in the device; so it is while somebody sleeps on the device, or holds a [`Readiness`] of it.
     pub deferred: bool,
+    /// The first call that sleeps gives the device a thread that drives it ([`Device::drive`]).
+    pub driven: bool,
+    /// How long connections that are closing have to get to their end when the last handle of the device goes, or the process ends in order;
+    /// `None`: they are cut off.
+    pub linger: Option<Duration>,
     /// What runs on the card's processor at rung `firmware`; `None`: the file that the environment names
     /// ([`IMAGE_VARIABLE`](crate::processor::IMAGE_VARIABLE)).
     pub firmware: Option<Arc<Image>>,
@@ -137,6 +153,8 @@ impl DeviceConfig {
             engine,
             rings: RingSizes::default(),
             deferred: false,
+            driven: true,
+            linger: Some(LINGER),
             firmware: None,
         };
         config.keepalive(Some(KEEPALIVE))
@@ -161,6 +179,20 @@ impl DeviceConfig {
     /// calls it) sends what was posted.
     pub fn deferred(mut self) -> Self {
         self.deferred = true;
+        self
+    }
+
+    /// The device makes progress in the program's calls alone, unless it is [asked](Device::drive) to drive itself: for programs that poll all the time,
+    /// and for tests.
+    pub fn polled(mut self) -> Self {
+        self.driven = false;
+        self
+    }
+
+    /// How long connections that [are closing](crate::cm::CmId::disconnect) have to get to their end when the last handle of the device goes, or the
+    /// process returns from `main` or calls `exit`: one second unless this says otherwise. `None`: they are cut off, as they are when a process is killed.
+    pub fn linger(mut self, limit: Option<Duration>) -> Self {
+        self.linger = limit;
         self
     }
 
@@ -227,7 +259,7 @@ impl DeviceConfig {
 /// A Weft card that is up. Clones are the same device.
 #[derive(Clone)]
 pub struct Device {
-    shared: Arc<Shared>,
+    shared: Arc<Handles>,
 }
 
 struct Shared {
@@ -245,6 +277,8 @@ struct Shared {
     /// Who moves messages between queue pairs inside the host.
     loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
+    driver: Driver,
+    linger: Option<Duration>,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -275,11 +309,17 @@ pub(crate) struct State {
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
-    /// Somebody waits by a file.
+    /// What files watch, once there was one.
     watch: Option<Arc<Watch>>,
+    /// The device's own thread has found something since the program looked.
+    driven_news: bool,
+    /// Calls of `progress`, one after the other, that found nothing.
+    empty_looks: u64,
     sleepers: Arc<Sleepers>,
     /// Events that wait for more of their kind.
     waiting: Waiting,
+    /// Queue pairs that nobody has a handle of, and whose connection is closing.
+    lingering: Lingering,
     /// Regions that nobody has a handle of, and that work under way uses.
     deferred_deregistrations: Vec<DeferredDeregistration>,
     graveyard: Graveyard,
@@ -337,7 +377,7 @@ impl Drop for Unlocked<'_> {
     fn drop(&mut self) {
         self.released.clear();
         // Who posted while the lock was held has left it to the holder.
-        if !self.shared.deferred {
+        if self.shared.sends_posts() {
             self.shared.take_posted();
         }
         if self.joined {
@@ -347,6 +387,11 @@ impl Drop for Unlocked<'_> {
 }
 
 impl Shared {
+    /// Is what was posted sent by who posts, or left to `progress`? Who sleeps for the device does not look at the bells.
+    fn sends_posts(&self) -> bool {
+        !self.deferred || self.sleepers.is_anybody_asleep()
+    }
+
     /// Lets the engine take what was posted, unless another thread is at work in the device: then that one does it when it leaves.
     fn take_posted(&self) {
         // Who posts rings and then tries the lock; who leaves gives the lock back and then looks at the doorbells: one of them sees the other.
@@ -423,6 +468,7 @@ impl State {
         if news {
             self.leave_regions();
         }
+        self.end_lingering();
         news |= self.put_events();
         news |= self.tell_of_waiting();
         if news {
@@ -544,8 +590,12 @@ impl Device {
         let DeviceConfig {
             engine: mut config,
             deferred,
+            driven,
+            linger,
             ..
         } = config;
+        // Simulated time is the program's, and there is no file to sleep by.
+        let is_driven = driven && mmio.transport.interrupt_fd(0).is_some();
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config = numbered(config, &caps);
         let doorbells = Arc::new(DoorbellBitmap::new(caps.flows as usize));
@@ -567,8 +617,11 @@ impl Device {
             raw: None,
             async_events: Arc::default(),
             watch: None,
+            driven_news: false,
+            empty_looks: 0,
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
+            lingering: Lingering::default(),
             deferred_deregistrations: Vec::new(),
             graveyard: Graveyard::default(),
             released: Vec::new(),
@@ -580,8 +633,8 @@ impl Device {
             woken: false,
             fault: None,
         };
-        let device = Self {
-            shared: Arc::new(Shared {
+        Ok(Self {
+            shared: Handles::new(Shared {
                 state: Mutex::new(state),
                 sleepers,
                 name: mmio.transport.name(),
@@ -593,12 +646,12 @@ impl Device {
                 page_runs: PageRuns::default(),
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
+                driver: Driver::new(is_driven),
+                linger,
                 caps,
                 config,
             }),
-        };
-        fork::watch(&device.shared);
-        Ok(device)
+        })
     }
 
     /// Where it is.
@@ -643,7 +696,7 @@ impl Device {
 
     /// Are the two the same device?
     pub(crate) fn is(&self, other: &Device) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        std::ptr::eq::<Shared>(&**self.shared, &**other.shared)
     }
 
     pub(crate) fn lock(&self) -> StateGuard<'_> {
@@ -682,10 +735,9 @@ impl Device {
         if untold {
             self.shared.doorbells.ring(flow);
         }
-        // Who sleeps for the device does not look at the bells.
-        match self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
-            true => Ok(()),
-            false => self.send_posted(),
+        match self.shared.sends_posts() {
+            true => self.send_posted(),
+            false => Ok(()),
         }
     }
 
@@ -702,23 +754,34 @@ impl Device {
     /// After an error the device does no more; open it anew. A card that is gone is noticed by whoever polls, within
     /// 10 ms of the device's time.
     pub fn progress(&self) -> Result<usize, DeviceError> {
-        let handled = self.make_progress();
+        add(&self.shared.mmio.counts.progress_calls, 1);
+        self.progress_of(true)
+    }
+
+    /// The same, and it is no call of the program's.
+    fn progress_quietly(&self) -> Result<usize, DeviceError> {
+        self.progress_of(false)
+    }
+
+    fn progress_of(&self, program: bool) -> Result<usize, DeviceError> {
+        let handled = self.make_progress(program);
         if handled.is_err() {
             self.tell_removal();
         }
         handled
     }
 
-    fn make_progress(&self) -> Result<usize, DeviceError> {
-        let counts = &self.shared.mmio.counts;
-        add(&counts.progress_calls, 1);
+    fn make_progress(&self, program: bool) -> Result<usize, DeviceError> {
         let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
         let settled;
         {
             let mut state = self.lock();
             state.check_fault()?;
-            if state.watch.is_some() {
+            if program {
+                state.driven_news = false;
+            }
+            if state.looks_for_interrupt() {
                 // What makes the files readable is being seen to. Any report after this one makes another interrupt.
                 drop(state);
                 self.take_interrupt(Some(0))?;
@@ -730,7 +793,14 @@ impl Device {
                 state.fail(error);
             }
             state.check_fault()?;
-            if state.watch.is_some() {
+            state.empty_looks = match handled {
+                0 => state.empty_looks + 1,
+                _ => 0,
+            };
+            if !program && handled > 0 {
+                state.tell_of_driving();
+            }
+            if state.watched().is_some() {
                 state.arm()?;
             }
             settled = self.is_idle();

@@ -195,6 +195,12 @@ pub enum DeviceError {
     /// The driver left one of its own buffers: a bug in the driver.
     #[error("a ring access left its buffer: {0}")]
     RingBounds(#[from] OutOfBounds),
+    /// No thread to drive the device by.
+    #[error("no thread to drive the device by: {reason}")]
+    NoThread {
+        /// What the system said.
+        reason: String,
+    },
     /// No memory for the rings of commands and events.
     #[error("no memory for a ring of {bytes} bytes of commands or events")]
     ControlMemory {

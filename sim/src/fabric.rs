@@ -174,7 +174,10 @@ impl Fabric {
                 .replay(config.replay)
                 .seed(seed)
                 // Nothing happens in an idle simulation, not even in two hours.
-                .keepalive(None);
+                .keepalive(None)
+                // Nor does anything beside the program, or after it.
+                .polled()
+                .linger(None);
             device.rings = config.rings;
             devices.push(Device::open(transport, device)?);
         }

@@ -241,7 +241,8 @@ impl Bench {
         let device = |number: usize| {
             let config = DeviceConfig::new(mac(number), ip(number))
                 .seed(seed + number as u64)
-                .rung(rungs[number]);
+                .rung(rungs[number])
+                .polled();
             Device::open(Arc::clone(cards.transport(number)), config)
         };
         let devices = vec![device(0)?, device(1)?];

@@ -9,6 +9,8 @@
 //!   disconnect     -> DISCONNECTED               DISCONNECTED <-
 //! ```
 //!
+//! In one call at either end: [`EventChannel::connect`] and [`EventChannel::accept`] give a [`Connection`].
+//!
 //! Or apart from connecting: [`Device::get_addr_info`](crate::Device::get_addr_info) gives entries with all that connecting needs to know,
 //! [`CmId::resolve_with`] takes one instead of the first two calls.
 
@@ -16,6 +18,7 @@ mod addr_info;
 mod address;
 mod backend;
 mod channel;
+mod connection;
 mod device_state;
 mod direct;
 mod dispatch;
@@ -38,6 +41,7 @@ pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
 pub use address::addresses_of;
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
+pub use connection::Connection;
 pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};
 pub use dispatch::{REJECTED_NO_PEER_TO_PEER, REJECTED_PEER_TO_PEER};
 pub use error::CmError;

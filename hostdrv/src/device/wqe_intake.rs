@@ -14,6 +14,8 @@ use super::{Place, State};
 pub(super) struct QpEntry {
     pub(super) queues: Arc<dyn Queues>,
     posted: WqeIntake,
+    /// Nobody has it any more.
+    pub(super) is_silent: bool,
 }
 
 impl QpEntry {
@@ -21,11 +23,15 @@ impl QpEntry {
         Self {
             queues,
             posted: WqeIntake::default(),
+            is_silent: false,
         }
     }
 
     /// A completion goes to whom it is for.
     fn complete(&self, qp: QpId, cqe: Cqe) {
+        if self.is_silent {
+            return;
+        }
         let qp_num = self.queues.qp_num();
         tracing::trace!(qp_num, ?cqe, "completion");
         self.queues.complete(Cqe {

@@ -205,6 +205,12 @@ pub trait Transport: Send + Sync {
     /// Ends the [`wait`](Self::wait) that another thread is in, or else the next one. Cheap, and never blocks.
     fn wake(&self);
 
+    /// The calling thread works for the card by itself from now on, and not for long between its [`wait`](Self::wait)s; `false`: no longer, or it waits
+    /// for other threads. Simulated time stands still while such a thread is awake.
+    fn drives(&self, on: bool) {
+        let _ = on;
+    }
+
     /// Why the card is out of reach for good; `None`: it is not, as far as is known without asking the card. A
     /// system call at most: it is for programs that poll and never wait.
     fn lost(&self) -> Option<String> {

@@ -484,6 +484,15 @@ impl Conn {
         (window >> self.scale).min(0xffff) as u16
     }
 
+    /// It is to end, and has not told the peer yet, or has not heard from it.
+    pub fn is_closing(&self) -> bool {
+        match self.phase {
+            Phase::Closing | Phase::Finishing => self.tcp != TcpState::TimeWait,
+            Phase::Finished => self.tcp == TcpState::Open,
+            _ => false,
+        }
+    }
+
     /// Our FIN is acknowledged.
     pub fn fin_acked(&self) -> bool {
         self.fin_seq

@@ -27,6 +27,11 @@ impl Engine {
             .is_some_and(|there| there.id == conn)
     }
 
+    /// Is a connection on its way to its end, so that the peer has something to hear yet?
+    pub fn is_closing(&self) -> bool {
+        self.conns.iter().any(Conn::is_closing)
+    }
+
     /// A connection between these addresses that is over and waits (TIME_WAIT) is forgotten.
     pub fn forget_waiting(&mut self, local: Endpoint, remote: Endpoint) {
         if let Some(slot) = self.find_connection(local, remote) {
