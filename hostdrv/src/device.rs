@@ -14,11 +14,13 @@ mod doorbell_bitmap;
 mod event_routing;
 mod executor;
 mod files;
+mod graveyard;
 mod interrupt_moderation;
 mod loopback;
 mod loopback_copy;
 mod manager;
 mod on_card;
+mod page_runs;
 mod place;
 mod queue_pairs;
 mod raw_queues;
@@ -43,7 +45,7 @@ use weft_engine::{
     ResourceSplit, Rung, Seed, SrqId,
 };
 
-use crate::card::{self, Card, MappedMemory};
+use crate::card::{self, Card};
 pub use crate::card::{Capabilities, Health, RingSizes, MAX_FRAME};
 use crate::checks;
 use crate::error::DeviceError;
@@ -63,11 +65,14 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+use graveyard::Graveyard;
 use interrupt_moderation::InterruptModeration;
 pub(crate) use loopback::{Loopback, WeakDevice};
 pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
 use on_card::OnCard;
+use page_runs::PageRuns;
+pub(crate) use page_runs::{pages_around, Outcome, PageRun};
 use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
@@ -234,6 +239,8 @@ struct Shared {
     /// The device does no more.
     failed: Arc<AtomicBool>,
     deferred: bool,
+    /// Memory of the program's.
+    page_runs: PageRuns,
     /// Who moves messages between queue pairs inside the host.
     loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
@@ -274,8 +281,7 @@ pub(crate) struct State {
     waiting: Waiting,
     /// Regions that nobody has a handle of, and that work under way uses.
     deferred_deregistrations: Vec<DeferredDeregistration>,
-    /// Memory that is no longer registered, and that the card may still be busy with.
-    graveyard: Vec<Grave>,
+    graveyard: Graveyard,
     /// Dropped after the lock is released: their drop may want the lock.
     released: Vec<Box<dyn Send>>,
     frame: Vec<u8>,
@@ -289,13 +295,6 @@ pub(crate) struct State {
     /// An interrupt has come since the last `progress`.
     woken: bool,
     fault: Option<DeviceError>,
-}
-
-struct Grave {
-    jobs_posted: u32,
-    /// The fence that began after it was buried.
-    fence: Option<u32>,
-    memory: Arc<dyn MappedMemory>,
 }
 
 /// The state, locked; what was released meanwhile is dropped after unlocking.
@@ -384,57 +383,9 @@ impl State {
         here.is_some_and(|(engine, _)| engine.has_loopback_events())
     }
 
-    /// Keeps memory until the card cannot be busy with it any more.
-    pub(crate) fn bury(&mut self, memory: Arc<dyn MappedMemory>) {
-        let jobs_posted = self.place.jobs_posted();
-        self.graveyard.push(Grave {
-            jobs_posted,
-            fence: None,
-            memory,
-        });
-    }
-
-    /// Is any of the host's bytes from `address` on mapped for a region, or for one that is gone?
-    pub(crate) fn holds(&self, address: usize, len: usize) -> bool {
-        let mut buried = self.graveyard.iter().map(|grave| grave.memory.memory());
-        self.place.memory().holds(address, len)
-            || buried.any(|memory| memory.overlaps(address, len))
-    }
-
     /// Drops something after the lock is released.
     pub(crate) fn release(&mut self, thing: impl Send + 'static) {
         self.released.push(Box::new(thing));
-    }
-
-    /// Lets go of buried memory: its jobs are done, and what the card checked before it was buried has landed.
-    fn clear_graveyard(&mut self) -> Result<(), DeviceError> {
-        if self.graveyard.is_empty() {
-            return Ok(());
-        }
-        self.place.fence().ask(&self.mmio)?;
-        if self.graveyard.iter().any(|grave| grave.fence.is_none()) {
-            if let Some(number) = self.place.fence().begin(&self.mmio)? {
-                for grave in &mut self.graveyard {
-                    grave.fence.get_or_insert(number);
-                }
-                // It takes less time than the way to the card and back.
-                self.place.fence().ask(&self.mmio)?;
-            }
-        }
-        let fence = self.place.fence().clone();
-        let place = &self.place;
-        let (done, busy): (Vec<_>, Vec<_>) = std::mem::take(&mut self.graveyard)
-            .into_iter()
-            .partition(|grave| {
-                let landed = grave.fence.is_some_and(|number| fence.has_passed(number));
-                landed && place.jobs_done_up_to(grave.jobs_posted)
-            });
-        self.graveyard = busy;
-        if !self.graveyard.is_empty() {
-            self.place.refresh_jobs_done();
-        }
-        self.release(done);
-        Ok(())
     }
 
     /// A number for a new queue pair.
@@ -616,7 +567,7 @@ impl Device {
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
             deferred_deregistrations: Vec::new(),
-            graveyard: Vec::new(),
+            graveyard: Graveyard::default(),
             released: Vec::new(),
             frame: Vec::new(),
             next_qp_num: 1,
@@ -636,6 +587,7 @@ impl Device {
                 doorbells,
                 failed,
                 deferred,
+                page_runs: PageRuns::default(),
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
                 caps,
@@ -677,6 +629,11 @@ impl Device {
     /// The card's registers and doorbells, counted with what the device itself does.
     pub fn mmio(&self) -> &Mmio {
         &self.shared.mmio
+    }
+
+    /// Runs of the program's pages that are mapped.
+    pub(crate) fn page_runs(&self) -> &PageRuns {
+        &self.shared.page_runs
     }
 
     /// Are the two the same device?
@@ -930,7 +887,7 @@ impl Device {
 
     /// Takes memory that the card may still write, and gives it back to the host when the card has done with it.
     pub fn retire(&self, memory: DmaBuffer) {
-        self.lock().bury(Arc::new(memory));
+        self.lock().bury(Arc::new(memory), Arc::default());
     }
 
     /// Reads all counters of the card.

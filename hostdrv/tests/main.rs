@@ -6,6 +6,7 @@ mod fake;
 mod loopback_host;
 mod misuse;
 mod raw;
+mod registering;
 mod reports;
 mod resize;
 mod route_bytes;

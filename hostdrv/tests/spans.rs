@@ -54,7 +54,10 @@ fn everything() {
     let part = owned.reg_part(&pd, 0, 8, Access::NONE).expect("a part");
     part.dereg().expect("nobody has it");
     // SAFETY: refused.
-    unsafe { pd.reg_mr(std::ptr::NonNull::dangling(), 1, Access::NONE) }.expect_err("no pages");
+    unsafe { pd.reg_raw(std::ptr::NonNull::dangling(), 0, Access::NONE) }.expect_err("no bytes");
+    // SAFETY: as above.
+    unsafe { pd.reg_raw_at(std::ptr::NonNull::dangling(), 0, 0, Access::NONE) }
+        .expect_err("no bytes");
     let channel = device.create_event_channel();
     let listener = channel.create_id();
     listener
@@ -118,7 +121,8 @@ fn every_call_has_its_span() {
         "post_send",
         "progress",
         "query_qp",
-        "reg_mr",
+        "reg_raw",
+        "reg_raw_at",
         "reg_owned",
         "reg_part",
         "reject",

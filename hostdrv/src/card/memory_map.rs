@@ -41,12 +41,6 @@ impl MemoryMap {
         self.by_iova.contains_key(&iova)
     }
 
-    /// Is any of the host's bytes from `address` on registered?
-    pub(crate) fn holds(&self, address: usize, len: usize) -> bool {
-        let mut registered = self.by_iova.values();
-        registered.any(|(memory, _)| memory.memory().overlaps(address, len))
-    }
-
     /// The same, to be kept: [`find`](Self::find).
     pub(crate) fn keep(&self, iova: u64, len: usize) -> Option<(Arc<dyn MappedMemory>, usize)> {
         let (_, offset) = self.find(iova, len)?;

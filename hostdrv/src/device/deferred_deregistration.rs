@@ -11,8 +11,8 @@ use crate::card::MappedMemory;
 /// A region that nobody has a handle of.
 pub(crate) struct DeferredDeregistration {
     pub(crate) stag: u32,
-    /// `None`: a window, whose memory is a region's.
-    pub(crate) memory: Option<Arc<dyn MappedMemory>>,
+    /// With what lives as long as the card may reach it by this region. `None`: a window, whose memory is a region's.
+    pub(crate) memory: Option<(Arc<dyn MappedMemory>, Arc<()>)>,
     /// What lives as long as it: its domain.
     pub(crate) keeps: Box<dyn Send>,
 }
@@ -26,36 +26,41 @@ impl State {
         self.leave_regions();
     }
 
-    /// Does work use a region that nobody has a handle of?
-    pub(crate) fn is_leaving(&self, stag: u32) -> bool {
-        self.deferred_deregistrations
-            .iter()
-            .any(|region| region.stag == stag)
+    /// Removes a region whose handle waits for the answer, unless work uses it. Is it gone?
+    pub(crate) fn leave_unless_used(&mut self, region: DeferredDeregistration) -> bool {
+        self.take_posted(self.now());
+        self.remove_region(region).is_none()
     }
 
     /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
     pub(crate) fn leave_regions(&mut self) {
         for region in std::mem::take(&mut self.deferred_deregistrations) {
-            let now = self.now();
-            let gone = self
-                .command(now, &commands::deregister(region.stag), &[])
-                .err();
-            if gone == Some(Refusal::Engine(Error::InUse)) {
-                self.deferred_deregistrations.push(region);
-                continue;
-            }
-            // After a Send with Invalidate the engine no longer knows it; that is as good.
-            tracing::debug!(
-                stag = format_args!("{:#010x}", region.stag),
-                ?gone,
-                "region removed"
-            );
-            if let Some(memory) = region.memory {
-                self.place.memory_mut().remove(&memory);
-                // A packet that was checked before may still be on its way into the memory.
-                self.bury(memory);
-            }
-            self.release(region.keeps);
+            let used = self.remove_region(region);
+            self.deferred_deregistrations.extend(used);
         }
+    }
+
+    /// Gives it back if work uses it.
+    fn remove_region(&mut self, region: DeferredDeregistration) -> Option<DeferredDeregistration> {
+        let now = self.now();
+        let gone = self
+            .command(now, &commands::deregister(region.stag), &[])
+            .err();
+        if gone == Some(Refusal::Engine(Error::InUse)) {
+            return Some(region);
+        }
+        // After a Send with Invalidate the engine no longer knows it; that is as good.
+        tracing::debug!(
+            stag = format_args!("{:#010x}", region.stag),
+            ?gone,
+            "region removed"
+        );
+        if let Some((memory, whole)) = region.memory {
+            self.place.memory_mut().remove(&memory);
+            // A packet that was checked before may still be on its way into the memory.
+            self.bury(memory, whole);
+        }
+        self.release(region.keeps);
+        None
     }
 }

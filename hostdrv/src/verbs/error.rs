@@ -227,28 +227,16 @@ pub enum VerbsError {
         /// Possible.
         allowed: &'static str,
     },
-    /// Memory to be registered is not whole pages.
-    #[error(
-        "{len} bytes at {address:#x} are not whole pages of {page} bytes: register the pages (`dma::Pages`), and the buffer as a part of them (`Mr::reg_part`)"
-    )]
-    NotWholePages {
-        /// Where they begin.
-        address: usize,
-        /// How many.
-        len: usize,
-        /// Bytes of a page.
-        page: usize,
-    },
-    /// Memory to be registered is so already.
-    #[error("a page of the {len} bytes at {address:#x} is registered already: register a part of that region (`Mr::reg_part`)")]
-    AlreadyRegistered {
+    /// Memory to be registered is no run of bytes.
+    #[error("no region of {len} bytes at {address:#x}: it has a byte at least, none in the first page and none beyond the last")]
+    NoSuchMemory {
         /// Where they begin.
         address: usize,
         /// How many.
         len: usize,
     },
-    /// A region to be deregistered is in use. It stays registered as long.
-    #[error("the region of lkey {lkey:#010x} is in use, by {uses} more handles or by work that is not done: drop them, or wait for its completions; then it goes by itself")]
+    /// A region to be deregistered is in use. It stays registered.
+    #[error("the region of lkey {lkey:#010x} is in use, by {uses} more handles or by work that is not done: drop them, or wait for its completions, and ask again")]
     RegionInUse {
         /// The region.
         lkey: u32,

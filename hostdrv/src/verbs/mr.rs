@@ -1,23 +1,20 @@
 //! Memory regions.
 
-use std::any::Any;
-use std::fs::File;
-use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-use memmap2::{MmapMut, MmapRaw};
+use weft_card_transport::dma::{DmaBuffer, OutOfBounds, SharedMemory};
 use weft_engine::{commands, Access};
 
+use super::owned_memory::OwnedMemory;
 use super::pd::Pd;
+use super::refused::Refused;
+use super::remote_region::RemoteRegion;
 use super::wr::Sge;
 use super::VerbsError;
 use crate::card::MappedMemory;
-use crate::device::{DeferredDeregistration, Device};
+use crate::device::{pages_around, DeferredDeregistration, Device, Outcome, PageRun, State};
 use crate::error::DeviceError;
-use weft_card_transport::dma::{page_size, DmaBuffer, OutOfBounds, Pages, SharedMemory};
-use weft_card_transport::queue_memory::sealed_file;
-use weft_card_transport::{Transport, TransportError};
 
 /// A memory region. Clones are the same region; it is deregistered when the last one is gone and the work that was posted
 /// before is done.
@@ -40,50 +37,10 @@ struct MrInner {
     access: Access,
     /// Of memory that was mapped for this region.
     outcome: Option<Outcome>,
-}
-
-/// What a peer must know of a region to read or write it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RemoteRegion {
-    /// Address (tagged offset) of the first byte.
-    pub addr: u64,
-    /// The region's STag.
-    pub rkey: u32,
-    /// Bytes.
-    pub length: u64,
-}
-
-impl RemoteRegion {
-    /// Bytes of its form on the wire.
-    pub const SIZE: usize = 20;
-
-    /// The part that begins `offset` bytes in.
-    pub fn offset(self, offset: u64) -> Self {
-        Self {
-            addr: self.addr.wrapping_add(offset),
-            length: self.length.saturating_sub(offset),
-            ..self
-        }
-    }
-
-    /// As bytes to send to the peer, big-endian: address, STag, length.
-    pub fn to_bytes(self) -> [u8; Self::SIZE] {
-        let mut bytes = [0; Self::SIZE];
-        bytes[..8].copy_from_slice(&self.addr.to_be_bytes());
-        bytes[8..12].copy_from_slice(&self.rkey.to_be_bytes());
-        bytes[12..].copy_from_slice(&self.length.to_be_bytes());
-        bytes
-    }
-
-    /// Reads them back.
-    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Self {
-        let word = |at: usize| -> [u8; 8] { std::array::from_fn(|i| bytes[at + i]) };
-        Self {
-            addr: u64::from_be_bytes(word(0)),
-            rkey: u32::from_be_bytes(std::array::from_fn(|i| bytes[8 + i])),
-            length: u64::from_be_bytes(word(12)),
-        }
-    }
+    /// It is deregistered.
+    left: bool,
+    /// Lives until nothing reaches the memory by this region any more.
+    whole: Arc<()>,
 }
 
 impl MappedMemory for DmaBuffer {
@@ -92,92 +49,6 @@ impl MappedMemory for DmaBuffer {
     }
     fn memory(&self) -> &SharedMemory {
         DmaBuffer::memory(self)
-    }
-}
-
-/// How an unmapping ended, for the one who asked.
-type Outcome = Arc<OnceLock<Result<(), TransportError>>>;
-
-/// Memory that did not come from the transport, mapped.
-struct ForeignMemory {
-    memory: SharedMemory,
-    iova: u64,
-    transport: Arc<dyn Transport>,
-    outcome: Outcome,
-    /// What owns it, if the region does; never freed while it is mapped.
-    owner: Option<Box<dyn Any + Send + Sync>>,
-}
-
-impl MappedMemory for ForeignMemory {
-    fn iova(&self) -> u64 {
-        self.iova
-    }
-    fn memory(&self) -> &SharedMemory {
-        &self.memory
-    }
-}
-
-impl Drop for ForeignMemory {
-    fn drop(&mut self) {
-        let unmapped = self.transport.unmap(self.iova, self.memory.len());
-        if let Err(error) = &unmapped {
-            // That a card is gone is said once, not for each region.
-            if self.transport.lost().is_none() {
-                tracing::error!(%error, "memory stays mapped");
-            }
-            // The card may still reach it: it is never used for anything else.
-            std::mem::forget(self.owner.take());
-        }
-        let _ = self.outcome.set(unmapped);
-    }
-}
-
-/// Whole pages that a region can own: nothing else is in them, and nothing else has a reference to them.
-///
-/// [`Pages`] are, and so are anonymous maps ([`MmapMut`], huge pages included). A `Vec` is not: it shares its pages with
-/// whatever the allocator put beside it.
-#[derive(Debug)]
-pub struct OwnedMemory(Owned);
-
-#[derive(Debug)]
-enum Owned {
-    Pages(Pages),
-    Map(MmapRaw),
-}
-
-impl From<Pages> for OwnedMemory {
-    fn from(pages: Pages) -> Self {
-        Self(Owned::Pages(pages))
-    }
-}
-
-impl From<MmapMut> for OwnedMemory {
-    fn from(map: MmapMut) -> Self {
-        Self(Owned::Map(map.into()))
-    }
-}
-
-impl OwnedMemory {
-    /// A new file of so many bytes, zero at first, whose size nobody changes, for another process to map as well.
-    pub fn sealed(name: &str, bytes: u64) -> io::Result<(Self, File)> {
-        let file = sealed_file(name, bytes)?;
-        let map = MmapRaw::map_raw(&file)?;
-        Ok((Self(Owned::Map(map)), file))
-    }
-
-    fn start(&self) -> Option<NonNull<u8>> {
-        NonNull::new(match &self.0 {
-            Owned::Pages(pages) => pages.memory().as_ptr(),
-            Owned::Map(map) => map.as_mut_ptr(),
-        })
-    }
-
-    /// Bytes that the caller asked for; the pages may be more.
-    fn len(&self) -> usize {
-        match &self.0 {
-            Owned::Pages(pages) => pages.memory().len(),
-            Owned::Map(map) => map.len(),
-        }
     }
 }
 
@@ -203,67 +74,59 @@ impl Mr {
         access: Access,
     ) -> Result<Self, VerbsError> {
         let len = owned.len();
-        let start = owned.start().ok_or(VerbsError::NotWholePages {
-            address: 0,
-            len,
-            page: page_size(),
-        })?;
-        let whole = len.next_multiple_of(page_size());
+        let (first, whole, before) = Self::pages(owned.start(), len)?;
+        let mmio = pd.device().mmio();
+        let runs = pd.device().page_runs();
         // SAFETY: whole pages that nothing else is in (a map has them to its last page's end), without references; they live
         // until they are unmapped, as `owner` does.
-        unsafe { Self::map(pd, start, len, whole, access, Some(Box::new(owned))) }
+        let run = unsafe { runs.own(&mmio.transport, first, whole, Box::new(owned)) };
+        Self::of_run(
+            pd,
+            run.map_err(DeviceError::from)?,
+            before,
+            len,
+            None,
+            access,
+        )
     }
 
     /// # Safety
-    /// See [`Pd::reg_mr`].
-    pub(super) unsafe fn register_foreign(
+    /// See [`Pd::reg_raw`].
+    pub(super) unsafe fn register_raw(
         pd: &Pd,
         ptr: NonNull<u8>,
         len: usize,
+        addr: u64,
         access: Access,
     ) -> Result<Self, VerbsError> {
-        // SAFETY: the same contract.
-        unsafe { Self::map(pd, ptr, len, len, access, None) }
+        let (first, whole, before) = Self::pages(Some(ptr), len)?;
+        let mmio = pd.device().mmio();
+        // SAFETY: the caller vouches for the pages, which stay where they are and in use.
+        let run = unsafe { pd.device().page_runs().lend(&mmio.transport, first, whole) };
+        let run = run.map_err(DeviceError::from)?;
+        Self::of_run(pd, run, before, len, Some(addr), access)
     }
 
-    /// # Safety
-    /// `ptr..ptr + whole` is memory as [`Pd::reg_mr`] asks for; `owner`, if there is one, keeps it valid.
-    unsafe fn map(
-        pd: &Pd,
-        ptr: NonNull<u8>,
+    /// The pages around bytes, as [`pages_around`] finds them.
+    fn pages(
+        ptr: Option<NonNull<u8>>,
         len: usize,
-        whole: usize,
+    ) -> Result<(NonNull<u8>, usize, usize), VerbsError> {
+        let address = ptr.map_or(0, |ptr| ptr.as_ptr() as usize);
+        let pages = ptr.and_then(|ptr| pages_around(ptr, len));
+        pages.ok_or(VerbsError::NoSuchMemory { address, len })
+    }
+
+    fn of_run(
+        pd: &Pd,
+        run: Arc<PageRun>,
+        start: usize,
+        len: usize,
+        addr: Option<u64>,
         access: Access,
-        owner: Option<Box<dyn Any + Send + Sync>>,
     ) -> Result<Self, VerbsError> {
-        let page = page_size();
-        let address = ptr.as_ptr() as usize;
-        if len == 0 || whole % page != 0 || address % page != 0 {
-            return Err(VerbsError::NotWholePages { address, len, page });
-        }
-        let device = pd.device();
-        let held = || device.lock().holds(address, whole);
-        if held() {
-            // Perhaps by a region that is gone.
-            device.progress()?;
-        }
-        if held() {
-            return Err(VerbsError::AlreadyRegistered { address, len });
-        }
-        let transport = device.mmio().transport.clone();
-        // SAFETY: valid and without references until unmapped, by the caller's promise.
-        let iova = unsafe { transport.map(ptr, whole) }.map_err(DeviceError::from)?;
-        // SAFETY: as above; whole pages begin and end with whole words.
-        let memory = unsafe { SharedMemory::new(ptr, whole) };
-        let outcome = Outcome::default();
-        let memory = ForeignMemory {
-            memory,
-            iova,
-            transport,
-            outcome: outcome.clone(),
-            owner,
-        };
-        let mut region = Self::register(pd, Arc::new(memory), 0, len, None, access)?;
+        let outcome = run.outcome();
+        let mut region = Self::register(pd, run, start, len, addr, access)?;
         if let Some(inner) = Arc::get_mut(&mut region.inner) {
             inner.outcome = Some(outcome);
         }
@@ -296,6 +159,8 @@ impl Mr {
                 stag,
                 access,
                 outcome: None,
+                left: false,
+                whole: Arc::default(),
             }),
         };
         let turn = state.finish_turn();
@@ -337,58 +202,69 @@ impl Mr {
         Self::register(pd, memory, self.inner.start + offset, len, None, access)
     }
 
-    /// Deregisters the region and waits until its memory is unmapped (`ibv_dereg_mr`): the card reaches it no more when this
-    /// answers `Ok`. Memory that other regions have as well ([`reg_part`](Self::reg_part)) stays mapped for them.
+    /// Deregisters the region and waits until its memory is unmapped (`ibv_dereg_mr`): the card reaches it by this region no more when this
+    /// answers `Ok`. Pages that other regions have as well ([`reg_part`](Self::reg_part)) stay mapped for them.
     ///
-    /// Without it the same happens some time after the last handle is dropped, and nobody hears how it ended.
+    /// `RegionInUse`: another handle, or work that is not done, has it; it stays what it was, and its handle comes back.
+    ///
+    /// Without this call the same happens some time after the last handle is dropped, and nobody hears how it ended.
     #[tracing::instrument(name = "dereg_mr", level = "debug", skip_all, fields(device = self.pd().device().name(), lkey = self.lkey()))]
-    pub fn dereg(self) -> Result<(), VerbsError> {
+    pub fn dereg(self) -> Result<(), Refused<Mr>> {
         /// A fence takes less than a microsecond of the card's: one that has not ended in so long is stuck.
         const LIMIT_NS: u64 = 1_000_000_000;
         /// How often it is looked at.
         const LOOK_NS: u64 = 20_000;
-        let inner = match Arc::try_unwrap(self.inner) {
+        let mut inner = match Arc::try_unwrap(self.inner) {
             Ok(inner) => inner,
             Err(inner) => {
-                return Err(VerbsError::RegionInUse {
-                    lkey: inner.stag,
-                    uses: Arc::strong_count(&inner) - 1,
-                })
+                let (lkey, uses) = (inner.stag, Arc::strong_count(&inner) - 1);
+                let error = VerbsError::RegionInUse { lkey, uses };
+                return Err(Refused::back(Mr { inner }, error));
             }
         };
         let device = inner.device().clone();
         let (lkey, iova) = (inner.stag, inner.memory.iova());
-        let (memory, outcome) = (Arc::downgrade(&inner.memory), inner.outcome.clone());
-        drop(inner);
-        if device.lock().is_leaving(lkey) {
-            return Err(VerbsError::RegionInUse { lkey, uses: 0 });
+        if !inner.leave_unless_used() {
+            let inner = Arc::new(inner);
+            let error = VerbsError::RegionInUse { lkey, uses: 0 };
+            return Err(Refused::back(Mr { inner }, error));
         }
+        let (whole, memory) = (Arc::downgrade(&inner.whole), Arc::downgrade(&inner.memory));
+        let outcome = inner.outcome.clone();
+        drop(inner);
         let shared = || device.lock().place.memory().is_registered(iova);
+        let is_over = || whole.strong_count() == 0 && (memory.strong_count() == 0 || shared());
         let limit = device.now().saturating_add(LIMIT_NS);
-        while memory.strong_count() > 0 && !shared() {
+        while !is_over() {
             let look = device.now().saturating_add(LOOK_NS);
-            let gone = || (memory.strong_count() == 0).then_some(());
-            if device.wait_for(Some(look), gone)?.is_none() && device.now() >= limit {
-                return Err(VerbsError::StaysMapped { lkey });
+            let gone = || (whole.strong_count() == 0).then_some(());
+            device.wait_for(Some(look), gone).map_err(Refused::gone)?;
+            if !is_over() && device.now() >= limit {
+                return Err(Refused::gone(VerbsError::StaysMapped { lkey }));
             }
         }
         match outcome.as_deref().and_then(OnceLock::get) {
-            Some(Err(error)) => Err(DeviceError::from(error.clone()).into()),
+            Some(Err(error)) => Err(Refused::gone(DeviceError::from(error.clone()))),
             _ => Ok(()),
         }
     }
 
     /// Registers the same memory with other rights or in another domain of the device, and deregisters this region (`ibv_rereg_mr`): the new one has the same
-    /// address and another STag. `RegionInUse`: another handle, or work that is not done, has this one, which stays what it was; a handle that was given is used
-    /// up all the same.
+    /// address and another STag. `RegionInUse`: another handle, or work that is not done, has this one, which stays what it was; its handle comes back.
     #[tracing::instrument(name = "rereg_mr", level = "debug", skip_all, fields(device = self.pd().device().name(), lkey = self.lkey(), pd = pd.id().number()))]
-    pub fn rereg(self, pd: &Pd, access: Access) -> Result<Mr, VerbsError> {
+    pub fn rereg(self, pd: &Pd, access: Access) -> Result<Mr, Refused<Mr>> {
         if !pd.device().is(self.pd().device()) {
-            return Err(VerbsError::WrongDevice { what: "region" });
+            return Err(Refused::back(
+                self,
+                VerbsError::WrongDevice { what: "region" },
+            ));
         }
         let (memory, start) = (self.inner.memory.clone(), self.inner.start);
         let (len, addr) = (self.len(), Some(self.addr()));
-        let mut region = Self::register(pd, memory, start, len, addr, access)?;
+        let mut region = match Self::register(pd, memory, start, len, addr, access) {
+            Ok(region) => region,
+            Err(error) => return Err(Refused::back(self, error)),
+        };
         if let Some(inner) = Arc::get_mut(&mut region.inner) {
             inner.outcome = self.inner.outcome.clone();
         }
@@ -518,19 +394,37 @@ impl MrInner {
     fn device(&self) -> &Device {
         self.pd.device()
     }
+
+    fn leaving(&self) -> DeferredDeregistration {
+        DeferredDeregistration {
+            stag: self.stag,
+            memory: Some((self.memory.clone(), self.whole.clone())),
+            keeps: Box::new(self.pd.clone()),
+        }
+    }
+
+    /// Deregisters it, unless work uses it. Is it gone?
+    fn leave_unless_used(&mut self) -> bool {
+        let device = self.device().clone();
+        let mut state = device.lock();
+        self.left = state.leave_unless_used(self.leaving());
+        finish(&mut state);
+        self.left
+    }
 }
 
 impl Drop for MrInner {
     fn drop(&mut self) {
-        let device = self.device();
-        let mut state = device.lock();
-        state.leave(DeferredDeregistration {
-            stag: self.stag,
-            memory: Some(self.memory.clone()),
-            keeps: Box::new(self.pd.clone()),
-        });
-        if let Err(error) = state.finish_turn() {
-            tracing::debug!(%error, "region removed from a device that failed");
+        if !self.left {
+            let mut state = self.device().lock();
+            state.leave(self.leaving());
+            finish(&mut state);
         }
+    }
+}
+
+fn finish(state: &mut State) {
+    if let Err(error) = state.finish_turn() {
+        tracing::debug!(%error, "region removed from a device that failed");
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use weft_engine::{commands, Access, PdId};
 
-use super::mr::{Mr, OwnedMemory};
+use super::mr::Mr;
+use super::owned_memory::OwnedMemory;
 use super::qp::{Qp, QpInit};
 use super::VerbsError;
 use crate::device::Device;
@@ -90,28 +91,41 @@ impl Pd {
         Mr::register_owned(self, memory.into(), access)
     }
 
-    /// Registers memory of the caller's (`ibv_reg_mr`). `ptr` and `len` are multiples of [`page_size`](weft_card_transport::dma::page_size),
-    /// because the card reaches pages: what else were in them would be in its reach. A buffer that begins or ends inside a
-    /// page is a [part](Mr::reg_part) of the region of its pages. Pages that are registered already are refused. The
-    /// address is the IOVA.
+    /// Registers any bytes of the program's, wherever they begin and end, as often as wanted (`ibv_reg_mr`). Its address is the program's.
+    ///
+    /// The card maps the pages around them, each run of pages once; it reaches the bytes alone. How they are reached depends on the
+    /// [transport](weft_card_transport::Transport::lend); the pages are never exchanged or copied behind the program's back.
     ///
     /// # Safety
     /// From this call until [`Mr::dereg`] answered `Ok`, or until the device and everything of it is gone,
-    /// 1. the pages stay allocated: readable, writable, not freed, moved or mapped over;
-    /// 2. there is no reference to their bytes, and they are read and written by no other means than [`Mr`]'s or a pointer that
-    ///    follows the rules of [`Mr::as_ptr`];
-    ///
-    /// and nobody accesses them during this call, and during the end of the region
-    /// ([`Transport::map`](weft_card_transport::Transport::map)).
-    #[tracing::instrument(name = "reg_mr", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len))]
-    pub unsafe fn reg_mr(
+    /// 1. the pages around the bytes stay allocated: readable, writable, not freed, moved or mapped over;
+    /// 2. there is no reference to the bytes, and they are read and written by no other means than [`Mr`]'s or a pointer that
+    ///    follows the rules of [`Mr::as_ptr`].
+    #[tracing::instrument(name = "reg_raw", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len))]
+    pub unsafe fn reg_raw(
         &self,
         ptr: NonNull<u8>,
         len: usize,
         access: Access,
     ) -> Result<Mr, VerbsError> {
         // SAFETY: the same contract.
-        unsafe { Mr::register_foreign(self, ptr, len, access) }
+        unsafe { Mr::register_raw(self, ptr, len, ptr.as_ptr() as u64, access) }
+    }
+
+    /// The same with an address of the caller's choice (`ibv_reg_mr_iova`).
+    ///
+    /// # Safety
+    /// As for [`reg_raw`](Self::reg_raw).
+    #[tracing::instrument(name = "reg_raw_at", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len, addr = addr))]
+    pub unsafe fn reg_raw_at(
+        &self,
+        ptr: NonNull<u8>,
+        len: usize,
+        addr: u64,
+        access: Access,
+    ) -> Result<Mr, VerbsError> {
+        // SAFETY: the same contract.
+        unsafe { Mr::register_raw(self, ptr, len, addr, access) }
     }
 
     /// A new queue pair.

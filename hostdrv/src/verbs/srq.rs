@@ -14,6 +14,7 @@ use super::checks::{check_sges_of, OfWhat};
 use super::cq::{Cq, CqInner};
 use super::pd::Pd;
 use super::qp::{check_size, queue_limit};
+use super::refused::Refused;
 use super::wr::{Payload, RecvWr};
 use super::xrcd::Xrcd;
 use super::{Access, VerbsError, MAX_SGE};
@@ -377,16 +378,19 @@ impl Srq {
         })
     }
 
-    /// Destroys it (`ibv_destroy_srq`); `SrqInUse` while a queue pair or another handle has it. Without it the same happens when the last of them is
+    /// Destroys it (`ibv_destroy_srq`); `SrqInUse` while a queue pair or another handle has it; its handle comes back. Without it the same happens when the last of them is
     /// gone.
     #[tracing::instrument(name = "destroy_srq", level = "debug", skip_all, fields(srq_num = self.srq_num()))]
-    pub fn destroy(self) -> Result<(), VerbsError> {
+    pub fn destroy(self) -> Result<(), Refused<Srq>> {
         match Arc::try_unwrap(self.inner) {
             Ok(_) => Ok(()),
-            Err(inner) => Err(VerbsError::SrqInUse {
-                srq_num: inner.rings.srq_num,
-                uses: Arc::strong_count(&inner) - 1,
-            }),
+            Err(inner) => {
+                let error = VerbsError::SrqInUse {
+                    srq_num: inner.rings.srq_num,
+                    uses: Arc::strong_count(&inner) - 1,
+                };
+                Err(Refused::back(Srq { inner }, error))
+            }
         }
     }
 }

@@ -8,9 +8,9 @@ use weft_layout::{AtomicOperands, Binding};
 use weft_queues::{Payload, SendWqe, Wqe, WqeOpcode};
 
 use super::checks::{check_sges_of, OfWhat};
-use super::mr::RemoteRegion;
 use super::pd::Pd;
 use super::qp::Qp;
+use super::remote_region::RemoteRegion;
 use super::wr::Sge;
 use super::{Access, VerbsError, MAX_SGE};
 use crate::device::DeferredDeregistration;

@@ -3,7 +3,8 @@
 use weft_engine::Access;
 use weft_queues::{Operation, SendWqe, WqeOpcode};
 
-use super::mr::{Mr, RemoteRegion};
+use super::mr::Mr;
+use super::remote_region::RemoteRegion;
 
 /// A part of a region: scatter/gather element. Made by [`Mr::sge`].
 #[derive(Clone, Copy, Debug)]

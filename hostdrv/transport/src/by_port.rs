@@ -44,6 +44,10 @@ impl Transport for ByPort {
         // SAFETY: the caller's promise is this one's.
         unsafe { self.0.map(ptr, len) }
     }
+    unsafe fn lend(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
+        // SAFETY: the caller's promise is this one's.
+        unsafe { self.0.lend(ptr, len) }
+    }
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
         self.0.unmap(iova, len)
     }

@@ -128,13 +128,6 @@ impl SharedMemory {
         self.len == 0
     }
 
-    /// Has it any of the `len` bytes at `address`?
-    #[inline]
-    pub fn overlaps(&self, address: usize, len: usize) -> bool {
-        let start = self.ptr.as_ptr() as usize;
-        start < address.saturating_add(len) && address < start + self.len
-    }
-
     /// Its words, of memory that begins at a multiple of 8.
     #[inline]
     pub fn words(&self) -> &[AtomicU64] {

@@ -170,7 +170,17 @@ pub trait Transport: Send + Sync {
     /// `unmap` by nobody (a transport may exchange the pages behind the addresses, with the same bytes in them).
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError>;
 
-    /// Ends a mapping made by [`map`](Self::map). When it returns, the card can no longer reach the memory.
+    /// Maps pages that stay in use: whatever is in them goes on being read and written by anybody, during this call too, and they may be mapped
+    /// already, wholly or in part. They are never exchanged. As [`map`](Self::map) otherwise, which does it where that exchanges nothing.
+    ///
+    /// # Safety
+    /// The memory is valid for reads and writes and stays so until [`unmap`](Self::unmap): the card may change it at any time.
+    unsafe fn lend(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
+        // SAFETY: the caller vouches; nothing is exchanged.
+        unsafe { self.map(ptr, len) }
+    }
+
+    /// Ends a mapping made by [`map`](Self::map) or [`lend`](Self::lend). When it returns, the card can no longer reach the memory.
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError>;
 
     /// Monotonic time in nanoseconds (simulated time in the simulator).

@@ -234,7 +234,7 @@ pub fn misuse_of_shared_receives_is_refused(way: &Way) {
     let handle = srq.clone();
     drop((of_a, shareable, init, both));
     assert_eq!(
-        srq.destroy(),
+        srq.destroy().map_err(VerbsError::from),
         Err(VerbsError::SrqInUse { srq_num, uses: 3 })
     );
     drop((qp, second));

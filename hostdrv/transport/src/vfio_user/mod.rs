@@ -395,6 +395,14 @@ impl Transport for VfioUserTransport {
         }
     }
 
+    /// Refused: the server maps files, and pages in use are in none.
+    unsafe fn lend(&self, _: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
+        Err(TransportError::Map {
+            len,
+            reason: "a card's server maps files, and these pages are in use: take memory from `alloc_mr` or `reg_owned`".into(),
+        })
+    }
+
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
         let mut foreign = locked(&self.connection.foreign);
         if foreign.get(&iova).is_none_or(|f| f.len != len) {
