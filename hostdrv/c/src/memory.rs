@@ -125,7 +125,7 @@ unsafe fn register(
     let zero_based = bits & IBV_ACCESS_ZERO_BASED != 0;
     let first = if zero_based { 0 } else { iova };
     // SAFETY: the caller's promise. C programs have no references.
-    let mr = unsafe { shim(&domain.pd, start, length, first, access(bits)) }?;
+    let mr = unsafe { domain.pd.reg_raw_at(start, length, first, access(bits)) }?;
     let c = ibv_mr {
         // SAFETY: the domain is the program's.
         context: unsafe { (*pd).context },
@@ -144,8 +144,16 @@ unsafe fn register(
 
 /// Takes a region away from the card, with what work of closing connections still has of it.
 fn deregister(process: &Process, mr: Mr) -> Answer<()> {
+    let refused = match mr.dereg() {
+        Ok(()) => return Ok(()),
+        Err(refused) => refused,
+    };
+    // Work of a connection that is on its way out has it: soon that is over.
     process.wait_for_closing();
-    Ok(mr.dereg()?)
+    match refused.handle {
+        Some(mr) => mr.dereg().map_err(|refused| refused.error.into()),
+        None => Err(refused.error.into()),
+    }
 }
 
 entries! {
@@ -264,8 +272,4 @@ pub(crate) unsafe fn bind_window(
         wr = wr.signaled();
     }
     Ok(qp.qp.bind_mw(&window.mw, wr)?.rkey)
-}
-
-unsafe fn shim(pd: &Pd, p: NonNull<u8>, len: usize, _first: u64, a: Access) -> Result<Mr, weft_hostdrv::verbs::VerbsError> {
-    unsafe { pd.reg_mr(p, len, a) }
 }
