@@ -7,6 +7,7 @@
 mod connections;
 mod failures;
 mod messages;
+mod program_memory;
 mod seam;
 mod shared_receives;
 mod windows;
@@ -27,7 +28,7 @@ macro_rules! tests {
     };
 }
 
-const TESTS: [(&str, Test); 23] = tests![
+const TESTS: [(&str, Test); 25] = tests![
     seam::a_card_says_who_it_is,
     seam::reads_come_after_writes,
     seam::new_memory_is_zeroed_aligned_and_apart,
@@ -43,6 +44,8 @@ const TESTS: [(&str, Test); 23] = tests![
     connections::every_way_to_connect,
     connections::rejected_refused_and_unreachable,
     connections::a_callback_answers,
+    program_memory::memory_of_the_program_is_used_where_it_is,
+    program_memory::neighbours_of_a_region_lose_nothing,
     failures::errors_flush,
     shared_receives::two_connections_share_receives,
     shared_receives::misuse_of_shared_receives_is_refused,

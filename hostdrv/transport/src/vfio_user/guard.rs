@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use vmm_sys_util::eventfd::{EventFd, EFD_CLOEXEC, EFD_NONBLOCK};
 
+use super::lent::Lent;
 use super::message::{command, Message, HEADER};
 use crate::monotonic::wait_readable;
 
@@ -40,6 +41,8 @@ pub(super) struct Watch {
     refused: Mutex<Option<i32>>,
     ended: EventFd,
     device_flags: AtomicU32,
+    /// What the server may ask for by message.
+    pub(super) lent: Lent,
     /// Longest time for an answer.
     patience: Duration,
 }
@@ -52,6 +55,7 @@ impl Watch {
             refused: Mutex::default(),
             ended: EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)?,
             device_flags: AtomicU32::new(0),
+            lent: Lent::default(),
         })
     }
 
@@ -128,11 +132,12 @@ fn pass(client: &UnixStream, server: &UnixStream, watch: &Watch) -> Result<(), S
         let [asked, said] = wait_readable([client.as_fd(), server.as_fd()], None)
             .map_err(|error| error.to_string())?;
         if asked {
-            let request = match Message::receive(client) {
+            let mut request = match Message::receive(client) {
                 Ok(Some(request)) => request,
                 // The client is gone: the end of it.
                 Ok(None) | Err(_) => return Ok(()),
             };
+            watch.lent.strip(&mut request);
             let sent = request.send(server);
             sent.map_err(|error| watch.failure("did not take a message", &error))?;
             let reply = match answer(&request, server, watch) {
@@ -162,7 +167,7 @@ fn answer(request: &Message, server: &UnixStream, watch: &Watch) -> Result<Messa
             .map_err(|error| watch.failure("did not answer", &error))?
             .ok_or(CLOSED)?;
         if !reply.is_reply() {
-            decline(&reply, server, watch)?;
+            serve(&reply, server, watch)?;
             continue;
         }
         if (reply.id(), reply.command()) != (request.id(), request.command()) {
@@ -276,17 +281,12 @@ fn unsolicited(server: &UnixStream, watch: &Watch) -> Result<(), String> {
             message.command()
         ));
     }
-    decline(&message, server, watch)
+    serve(&message, server, watch)
 }
 
-/// A request of the server. It can only be DMA by message, which this client does not serve: all memory it maps comes with
-/// a file descriptor.
-fn decline(request: &Message, server: &UnixStream, watch: &Watch) -> Result<(), String> {
-    tracing::warn!(
-        command = request.command(),
-        "the server asks for DMA by message"
-    );
-    let sent = request.refuse(libc::ENOTSUP).send(server);
+/// A request of the server's: for bytes of lent memory; all else is declined.
+fn serve(request: &Message, server: &UnixStream, watch: &Watch) -> Result<(), String> {
+    let sent = watch.lent.answer(request).send(server);
     sent.map_err(|error| watch.failure("did not take a message", &error))
 }
 

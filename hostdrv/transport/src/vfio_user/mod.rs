@@ -1,9 +1,10 @@
 //! vfio-user: a card in another process, reached by a socket.
 //!
 //! The protocol is the `vfio_user` crate's client, with a [`guard`] between it and the server. Memory for DMA
-//! is in memfds, which the server maps. A server that dies, hangs or refuses ends each call with an error that says so.
+//! is in memfds, which the server maps; for the bytes of pages that stay in use it asks ([`lent`]). A server that dies, hangs or refuses ends each call with an error that says so.
 
 mod guard;
+mod lent;
 mod memory;
 mod message;
 pub mod wire;
@@ -31,7 +32,7 @@ use super::monotonic;
 use super::open_error::OpenError;
 use super::vectors::Vectors;
 use super::{Bar, Transport, TransportError};
-use crate::dma::{page_size, DmaBuffer};
+use crate::dma::{page_size, DmaBuffer, SharedMemory};
 
 /// Longest time for an answer: a simulated card on a busy machine is slow, and not that slow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -273,17 +274,28 @@ impl Connection {
 
     /// Tells the server of memory.
     fn map(&self, file: &impl AsRawFd, len: usize) -> Result<u64, TransportError> {
+        let iova = self.address(len)?;
+        self.map_at(iova, file, len).map(|()| iova)
+    }
+
+    fn address(&self, len: usize) -> Result<u64, TransportError> {
+        let address = locked(&self.addresses).allocate(len as u64);
+        address.ok_or_else(|| TransportError::Map {
+            len,
+            reason: "the addresses are used up".into(),
+        })
+    }
+
+    /// The same, at an address that is given back if the server does not want it.
+    fn map_at(&self, iova: u64, file: &impl AsRawFd, len: usize) -> Result<(), TransportError> {
         let failed = |reason: String| TransportError::Map { len, reason };
-        let iova = locked(&self.addresses)
-            .allocate(len as u64)
-            .ok_or_else(|| failed("the addresses are used up".into()))?;
         let mapped = self.call(|client| client.dma_map(0, iova, len as u64, file.as_raw_fd()));
         if let Err(why) = mapped {
             // Whether the server took it is not known when the connection broke; then it is of no use either.
             locked(&self.addresses).release(iova, len as u64);
             return Err(failed(server(&why)));
         }
-        Ok(iova)
+        Ok(())
     }
 
     /// Takes memory back from the server. One that is gone has none.
@@ -299,6 +311,15 @@ impl Connection {
         locked(&self.addresses).release(iova, len as u64);
         Ok(())
     }
+}
+
+fn check_pages(ptr: NonNull<u8>, len: usize) -> Result<(), TransportError> {
+    let page = page_size();
+    let whole = len > 0 && len % page == 0 && ptr.as_ptr() as usize % page == 0;
+    whole.then_some(()).ok_or_else(|| TransportError::Map {
+        len,
+        reason: format!("not whole pages of {page} bytes"),
+    })
 }
 
 /// Why nobody is reached at a socket, and what to do.
@@ -373,10 +394,7 @@ impl Transport for VfioUserTransport {
     /// Memory that is not private and anonymous cannot be moved and is refused.
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
         let failed = |reason: String| TransportError::Map { len, reason };
-        let page = page_size();
-        if len == 0 || len % page != 0 || ptr.as_ptr() as usize % page != 0 {
-            return Err(failed(format!("not whole pages of {page} bytes")));
-        }
+        check_pages(ptr, len)?;
         // SAFETY: the caller vouches: whole pages, valid until `unmap`, and left alone during this call.
         let file = unsafe { memory::make_shared(ptr, len) };
         let file = file.map_err(|error| failed(error.to_string()))?;
@@ -395,15 +413,28 @@ impl Transport for VfioUserTransport {
         }
     }
 
-    /// Refused: the server maps files, and pages in use are in none.
-    unsafe fn lend(&self, _: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
-        Err(TransportError::Map {
-            len,
-            reason: "a card's server maps files, and these pages are in use: take memory from `alloc_mr` or `reg_owned`".into(),
-        })
+    /// The server gets no file: it asks for each access by message.
+    unsafe fn lend(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
+        check_pages(ptr, len)?;
+        let connection = &self.connection;
+        let iova = connection.address(len)?;
+        // Before the server hears of it: the guard looks here whether it is to get a file.
+        let lent = &connection.watch.lent;
+        // SAFETY: the caller vouches for it until `unmap`, and it is whole pages.
+        lent.insert(iova, unsafe { SharedMemory::new(ptr, len) });
+        let mapped = connection.map_at(iova, &connection.watch.ended(), len);
+        if mapped.is_err() {
+            lent.remove(iova);
+        }
+        mapped.map(|()| iova)
     }
 
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
+        if self.connection.watch.lent.is_lent(iova, len) {
+            self.connection.unmap(iova, len)?;
+            self.connection.watch.lent.remove(iova);
+            return Ok(());
+        }
         let mut foreign = locked(&self.connection.foreign);
         if foreign.get(&iova).is_none_or(|f| f.len != len) {
             return Err(TransportError::Unmap {
