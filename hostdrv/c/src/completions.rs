@@ -92,7 +92,9 @@ impl Acknowledged {
     /// What is destroyed waits until all its events are acknowledged, as rdma-core has it.
     pub(crate) fn wait(&self) {
         let counts = lock(&self.counts);
-        let all = self.changed.wait_while(counts, |(gave, acknowledged)| gave > acknowledged);
+        let all = self
+            .changed
+            .wait_while(counts, |(gave, acknowledged)| gave > acknowledged);
         drop(all.unwrap_or_else(PoisonError::into_inner));
     }
 }

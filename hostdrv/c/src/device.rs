@@ -39,7 +39,10 @@ fn listed() -> Option<*mut ibv_device> {
         device.transport_type = IBV_TRANSPORT_IWARP;
         write_text(&mut device.name, NAME);
         write_text(&mut device.dev_name, NAME);
-        Listed { device, behind: [0; 128] }
+        Listed {
+            device,
+            behind: [0; 128],
+        }
     });
     debug_assert_eq!(listed.behind[0], 0);
     Some((&raw const listed.device).cast_mut())

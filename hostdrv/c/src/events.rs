@@ -135,6 +135,9 @@ mod tests {
         let events = Events::<u32>::new().expect("a descriptor");
         // SAFETY: no pointer is given.
         unsafe { libc::fcntl(events.file(), libc::F_SETFL, libc::O_NONBLOCK) };
-        assert_eq!(events.take().expect_err("nothing there").errno(), libc::EAGAIN);
+        assert_eq!(
+            events.take().expect_err("nothing there").errno(),
+            libc::EAGAIN
+        );
     }
 }

@@ -20,7 +20,14 @@ mod calls;
 
 pub mod absent;
 mod asynchronous;
-#[allow(missing_docs, non_camel_case_types, non_snake_case, non_upper_case_globals, dead_code, clippy::all)]
+#[allow(
+    missing_docs,
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    dead_code,
+    clippy::all
+)]
 mod bindings;
 pub mod cm;
 pub mod completions;

@@ -266,7 +266,9 @@ pub(crate) unsafe fn bind_window(
     let region = unsafe { Region::of(info.mr) }?;
     let length = u32::try_from(info.length)
         .map_err(|_| Refused::new(libc::EINVAL, "a window of 4 GiB or more"))?;
-    let sge = region.mr.sge(info.addr.wrapping_sub(region.mr.addr()), length);
+    let sge = region
+        .mr
+        .sge(info.addr.wrapping_sub(region.mr.addr()), length);
     let mut wr = BindWr::new(wr_id, sge, access(info.mw_access_flags)).addr(info.addr);
     if signaled {
         wr = wr.signaled();

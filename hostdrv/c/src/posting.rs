@@ -75,7 +75,10 @@ impl Inline {
                 return refuse(libc::EINVAL, "more bytes inline than there may be");
             };
             // SAFETY: the caller's promise; as many bytes as there is room for.
-            unsafe { room.as_mut_ptr().copy_from(sge.addr as *const u8, room.len()) };
+            unsafe {
+                room.as_mut_ptr()
+                    .copy_from(sge.addr as *const u8, room.len())
+            };
             len += room.len();
         }
         Ok(Self { bytes, len })
@@ -175,13 +178,18 @@ unsafe fn post_else(pair: &QueuePair, wr: &ibv_send_wr) -> Answer<()> {
                 return bind_window(pair, bind.mw, wr.wr_id, &bind.bind_info, signaled).map(drop);
             }
             (None, IBV_WR_SEND_WITH_IMM | IBV_WR_RDMA_WRITE_WITH_IMM) => {
-                return refuse(libc::EOPNOTSUPP, "iWARP has no immediate data beside a payload")
+                return refuse(
+                    libc::EOPNOTSUPP,
+                    "iWARP has no immediate data beside a payload",
+                )
             }
             _ => return refuse(libc::EOPNOTSUPP, "an opcode that the card has not"),
         };
         if wr.send_flags & IBV_SEND_INLINE != 0 {
             let inline = Inline::new(wr.sg_list, wr.num_sge)?;
-            return Ok(pair.qp.post_send(weft.inline(&inline.bytes[..inline.len]))?);
+            return Ok(pair
+                .qp
+                .post_send(weft.inline(&inline.bytes[..inline.len]))?);
         }
         let list = List::new(pair.regions, wr.sg_list, wr.num_sge)?;
         Ok(match list.as_slice() {

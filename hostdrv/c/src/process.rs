@@ -269,6 +269,8 @@ impl Process {
             }
         }
         self.wait_for_closing();
-        let _ = self.device.wait_for(Some(self.until(LINGER)), || None::<()>);
+        let _ = self
+            .device
+            .wait_for(Some(self.until(LINGER)), || None::<()>);
     }
 }

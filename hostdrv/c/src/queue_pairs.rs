@@ -32,6 +32,9 @@ unsafe impl Object for QueuePair {
     type C = ibv_qp;
 }
 
+/// Bytes inline of each queue pair. Programs send a few without having asked, as other drivers round up.
+const INLINE: usize = 64;
+
 /// What is wanted, and what this driver has: at least as much.
 fn capacities(cap: &ibv_qp_cap) -> QpCap {
     QpCap {
@@ -39,7 +42,7 @@ fn capacities(cap: &ibv_qp_cap) -> QpCap {
         max_recv_wr: cap.max_recv_wr.max(1),
         max_send_sge: cap.max_send_sge.max(1) as usize,
         max_recv_sge: cap.max_recv_sge.max(1) as usize,
-        max_inline_data: cap.max_inline_data as usize,
+        max_inline_data: (cap.max_inline_data as usize).max(INLINE),
     }
 }
 
@@ -110,7 +113,11 @@ pub(crate) unsafe fn create(
     (base.qp_context, base.pd) = (init.qp_context, pd);
     (base.send_cq, base.recv_cq, base.srq) = (init.send_cq, init.recv_cq, init.srq);
     (base.qp_num, base.qp_type) = (qp.qp_num(), init.qp_type);
-    base.state = if id.is_some() { IBV_QPS_INIT } else { IBV_QPS_RESET };
+    base.state = if id.is_some() {
+        IBV_QPS_INIT
+    } else {
+        IBV_QPS_RESET
+    };
     let (process, number) = (process()?, qp.qp_num());
     let handle = QueuePair {
         c,
@@ -248,4 +255,3 @@ pub(crate) unsafe fn show_state(qp: *mut ibv_qp, now: ibv_qp_state) {
         unsafe { (*qp).state = now };
     }
 }
-

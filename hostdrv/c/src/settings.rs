@@ -17,6 +17,21 @@ pub const MTU_VARIABLE: &str = "WEFT_MTU";
 /// How much of the work is the card's (docs/partitions.md).
 pub const RUNG_VARIABLE: &str = "WEFT_RUNG";
 
+/// A file's descriptor, which is closed when the program listens: so `weft run --pair` knows when the client may begin.
+pub const LISTENING_VARIABLE: &str = "WEFT_C_LISTENING";
+
+/// The program listens.
+pub(crate) fn tell_listening() {
+    static TOLD: std::sync::Once = std::sync::Once::new();
+    TOLD.call_once(|| {
+        let file = std::env::var(LISTENING_VARIABLE).ok();
+        if let Some(file) = file.and_then(|file| file.parse::<i32>().ok()) {
+            // SAFETY: who set the variable gave this process the descriptor for this.
+            unsafe { libc::close(file) };
+        }
+    });
+}
+
 /// The card's name.
 pub(crate) fn device() -> Answer<String> {
     match std::env::var(DEVICE_VARIABLE) {
@@ -31,7 +46,10 @@ fn address() -> Answer<(Ipv4Addr, u32)> {
     let text = std::env::var(IP_VARIABLE).map_err(|_| wrong())?;
     let (address, prefix) = text.split_once('/').unwrap_or((&text, "24"));
     let address = address.parse().map_err(|_| wrong())?;
-    let prefix = prefix.parse().ok().filter(|prefix| (1..=30).contains(prefix));
+    let prefix = prefix
+        .parse()
+        .ok()
+        .filter(|prefix| (1..=30).contains(prefix));
     Ok((address, prefix.ok_or_else(wrong)?))
 }
 

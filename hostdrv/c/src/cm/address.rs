@@ -25,7 +25,11 @@ struct Info {
 ///
 /// # Safety
 /// Both are null, or text.
-unsafe fn look_up(node: *const c_char, service: *const c_char, passive: bool) -> Answer<SocketAddrV4> {
+unsafe fn look_up(
+    node: *const c_char,
+    service: *const c_char,
+    passive: bool,
+) -> Answer<SocketAddrV4> {
     // SAFETY: numbers and pointers that may be null.
     let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
     hints.ai_family = libc::AF_INET;

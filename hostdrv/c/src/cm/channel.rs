@@ -58,9 +58,9 @@ impl Channel {
     /// Takes out what has not been taken of an identifier, and the requests of a listener.
     pub(crate) fn forget(&self, id: &CmId) {
         let is = |other: &CmId| other.is(id);
-        let gone = self.events.remove(|event| {
-            is(&event.id) || event.listen_id.as_ref().is_some_and(is)
-        });
+        let gone = self
+            .events
+            .remove(|event| is(&event.id) || event.listen_id.as_ref().is_some_and(is));
         // A request that is dropped is rejected.
         drop(gone);
     }
@@ -207,7 +207,9 @@ pub(crate) unsafe fn acknowledge(event: *mut rdma_cm_event) -> Answer<()> {
     // SAFETY: the caller's promise.
     let event = unsafe { Event::take(event) }?;
     // SAFETY: who destroys an identifier waits for this.
-    unsafe { Identifier::of(event.of) }?.acknowledged.acknowledge(1);
+    unsafe { Identifier::of(event.of) }?
+        .acknowledged
+        .acknowledge(1);
     Ok(())
 }
 

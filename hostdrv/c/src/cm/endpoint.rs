@@ -104,6 +104,9 @@ unsafe fn prepare(
 ) -> Answer<()> {
     // SAFETY: the caller's promise.
     unsafe {
+        if let Some(init) = init.as_mut() {
+            init.qp_type = info.ai_qp_type as ibv_qp_type;
+        }
         if info.ai_flags as u32 & RAI_PASSIVE != 0 {
             id::bind(id, info.ai_src_addr)?;
             if let Some(init) = init.as_ref() {
@@ -130,7 +133,7 @@ entries! {
         init: *mut ibv_qp_init_attr,
     ) -> c_int {
         given(id)?;
-        let info = given(info)?;
+        let info = given(info.cast_const())?;
         let made = id::create(ptr::null_mut(), ptr::null_mut(), info.ai_port_space as rdma_port_space)?;
         if let Err(refused) = prepare(made, info, pd, init) {
             id::destroy_qp(made)?;

@@ -16,7 +16,7 @@ use crate::calls::{refuse, Answer};
 use crate::completions::Acknowledged;
 use crate::object::{given, zeros, Object};
 use crate::process::{lock, process, Process};
-use crate::queue_pairs;
+use crate::{queue_pairs, settings};
 
 /// `rdma_cm_id`.
 #[repr(C)]
@@ -155,11 +155,7 @@ impl Identifier {
 
     /// # Safety
     /// Both are the program's.
-    unsafe fn move_to(
-        &self,
-        id: *mut rdma_cm_id,
-        channel: *mut rdma_event_channel,
-    ) -> Answer<()> {
+    unsafe fn move_to(&self, id: *mut rdma_cm_id, channel: *mut rdma_event_channel) -> Answer<()> {
         // SAFETY: the caller's promise.
         unsafe {
             let new = Channel::of(channel)?;
@@ -322,7 +318,9 @@ pub(crate) unsafe fn create(
     let weft = unsafe { Channel::of(channel) }?.weft.create_id();
     let id = Identifier::create(process, weft, channel, context, ps);
     // SAFETY: it was made just now.
-    unsafe { Identifier::of(id) }?.is_synchronous.store(own, Ordering::Relaxed);
+    unsafe { Identifier::of(id) }?
+        .is_synchronous
+        .store(own, Ordering::Relaxed);
     Ok(id)
 }
 
@@ -468,6 +466,7 @@ entries! {
         identifier.weft.listen(usize::try_from(backlog).unwrap_or(0))?;
         Identifier::bind(identifier.process, id);
         identifier.show_addresses(id);
+        settings::tell_listening();
         Ok(())
     }
 
@@ -494,8 +493,14 @@ entries! {
     /// Closes the connection in order; one that is over already is.
     cm fn rdma_disconnect(id: *mut rdma_cm_id) -> c_int {
         let identifier = Identifier::of(id)?;
-        if !matches!(identifier.weft.state(), CmState::Closed | CmState::Disconnecting) {
-            identifier.weft.disconnect()?;
+        let is_over = || matches!(identifier.weft.state(), CmState::Closed | CmState::Disconnecting);
+        if !is_over() {
+            let asked = identifier.weft.disconnect();
+            // The peer may have been quicker.
+            identifier.process.nudge();
+            if !is_over() {
+                asked?;
+            }
         }
         identifier.complete(id)
     }
@@ -550,4 +555,3 @@ entries! {
         Ok(Identifier::of(id)?.weft.peer_addr().map_or(0, |peer| peer.port().to_be()))
     }
 }
-
