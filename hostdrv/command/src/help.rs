@@ -15,7 +15,7 @@ const WISHES: [(&str, &[&str]); 6] = [
     ),
     (
         "Use it: talk to other hosts",
-        &["rping", "ucmatose", "stream", "tap"],
+        &["run", "rping", "ucmatose", "stream", "tap"],
     ),
     ("Measure, and reckon", &["perf", "partitions", "project"]),
     (
@@ -114,6 +114,16 @@ fn examples(name: &str) -> &'static [Example] {
             (
                 "weft rping -c -a 10.0.0.2 -C 10 -v --device vfio:0000:3b:00.0 --ip 10.0.0.1/24",
                 "Ten pings.",
+            ),
+        ],
+        "run" => &[
+            (
+                "weft run --device vfio:0000:3b:00.0 --ip 10.0.0.1/24 rping -s -v",
+                "rdma-core's own rping on the card.",
+            ),
+            (
+                "weft run --pair 'rping -s -C 10' --loss 1000 rping -c -a 10.0.0.1 -C 10",
+                "Server and client on two simulated cards; the link loses one frame in a thousand.",
             ),
         ],
         "selftest" => &[(

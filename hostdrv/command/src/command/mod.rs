@@ -10,6 +10,7 @@ pub mod reach;
 pub mod regs;
 pub mod resolver;
 pub mod rping;
+pub mod run;
 pub mod selftest;
 pub mod share;
 pub mod stream;
@@ -35,6 +36,8 @@ pub enum Command {
     Resolver(resolver::Resolver),
     /// The ping of every RDMA installation, either side, towards another Weft or rdma-core's rping.
     Rping(Box<rping::Rping>),
+    /// Runs a program for libibverbs and librdmacm, as it is, on a card; or two, on two simulated cards.
+    Run(Box<run::Run>),
     /// Tests the card from register bits to messages through its whole data path; it needs no cable. The card is reset.
     Selftest(selftest::Selftest),
     /// Lends the card to several processes of this host: queue pairs and memory by files, each process behind its own checks.
@@ -59,6 +62,7 @@ impl Command {
             Self::Regs(args) => regs::run(args),
             Self::Resolver(args) => resolver::run(args),
             Self::Rping(args) => rping::run(args),
+            Self::Run(args) => run::run(args),
             Self::Selftest(args) => selftest::run(args),
             Self::Share(args) => share::run(args),
             Self::Stream(args) => stream::run(args),

@@ -1,0 +1,9 @@
+//! librdmacm's calls.
+
+pub mod address;
+pub mod channel;
+pub mod endpoint;
+pub mod id;
+mod ip;
+
+pub(crate) use id::Ids;

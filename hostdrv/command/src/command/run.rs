@@ -1,0 +1,214 @@
+//! `weft run`: programs for libibverbs and librdmacm on a card, unmodified.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+use weft_hostdrv::Rung;
+
+use super::device::{rung, Network};
+use super::Failure;
+
+/// The library's file.
+const LIBRARY: &str = "libweft_rdma.so";
+
+/// The program, its card and its address.
+#[derive(Args)]
+pub struct Run {
+    /// The card.
+    #[arg(
+        long,
+        env = "WEFT_DEVICE",
+        value_name = "SPEC",
+        required_unless_present = "pair"
+    )]
+    device: Option<String>,
+    /// Its IPv4 address and the length of the network's prefix: 10.0.0.1/24.
+    #[arg(
+        long,
+        env = "WEFT_IP",
+        value_name = "A.B.C.D/LEN",
+        required_unless_present = "pair"
+    )]
+    ip: Option<Network>,
+    /// Largest IPv4 packet.
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    mtu: u16,
+    /// How much of the work is the card's (docs/partitions.md).
+    #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
+    rung: Rung,
+    /// The C interface [default: libweft_rdma.so beside this command].
+    #[arg(long, env = "WEFT_C_LIBRARY", value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Two simulated cards that are joined: this program, whose words are split at spaces, has the first one, at 10.0.0.1, and PROGRAM the other, at 10.0.0.2.
+    /// PROGRAM begins when this one listens; both have to end well.
+    #[arg(long, value_name = "SERVER")]
+    pair: Option<String>,
+    /// With --pair: SERVER is ended when PROGRAM has ended, as it does not end by itself.
+    #[arg(long, requires = "pair")]
+    end_server: bool,
+    /// With --pair: decides every random choice.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// With --pair: frames lost on the link, per million.
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    loss: u32,
+    /// The program and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+}
+
+impl Run {
+    fn library(&self) -> Result<PathBuf, Failure> {
+        let library = match &self.library {
+            Some(library) => library.clone(),
+            None => std::env::current_exe()?.with_file_name(LIBRARY),
+        };
+        match library.exists() {
+            // The loader looks for a name without a slash elsewhere.
+            true => Ok(library.canonicalize()?),
+            false => Err(format!(
+                "there is no {}: build it (cargo build -p weft-rdma), or name it by --library",
+                library.display()
+            )
+            .into()),
+        }
+    }
+
+    /// A program with what the C interface reads of the environment.
+    fn command(&self, program: &[OsString], device: &str, ip: &str) -> Result<Command, Failure> {
+        let [name, arguments @ ..] = program else {
+            return Err("no program".into());
+        };
+        let library = self.library()?;
+        let preload = match std::env::var_os("LD_PRELOAD") {
+            Some(others) => [library.as_os_str(), OsStr::new(":"), &others]
+                .into_iter()
+                .collect(),
+            None => library.into_os_string(),
+        };
+        let mut command = Command::new(name);
+        command
+            .args(arguments)
+            .env("LD_PRELOAD", preload)
+            .env("WEFT_DEVICE", device)
+            .env("WEFT_IP", ip)
+            .env("WEFT_MTU", self.mtu.to_string())
+            .env("WEFT_RUNG", self.rung.name());
+        Ok(command)
+    }
+}
+
+/// Becomes the program, or runs two.
+pub fn run(args: &Run) -> Result<(), Failure> {
+    if let Some(server) = &args.pair {
+        return pair::run(args, server);
+    }
+    let (Some(device), Some(ip)) = (&args.device, args.ip) else {
+        return Err("--device and --ip say on which card".into());
+    };
+    let mut command = args.command(&args.program, device, &ip.to_string())?;
+    let failed = command.exec();
+    let program = command.get_program().to_string_lossy();
+    Err(format!("{program}: {failed}").into())
+}
+
+#[cfg(not(feature = "sim"))]
+mod pair {
+    use super::{Failure, Run};
+
+    pub(super) fn run(_: &Run, _: &str) -> Result<(), Failure> {
+        Err("--pair needs the simulator, which this build has not; `cargo install` and `cargo build` add it with `--features sim`".into())
+    }
+}
+
+#[cfg(feature = "sim")]
+mod pair {
+    use std::io::Read;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+    use std::process::{Child, ExitStatus};
+
+    use weft_sim::kind::CardKind;
+    use weft_sim::link::{Faults, LinkConfig};
+    use weft_sim::serve::{self, CardConfig, ServeConfig};
+
+    use super::{Failure, OsString, Run};
+
+    /// A child that does not outlive its parent's interest.
+    struct Ended(Child);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn check(who: &str, ended: ExitStatus) -> Result<(), Failure> {
+        match ended.success() {
+            true => Ok(()),
+            false => Err(format!("the {who} ended with {ended}").into()),
+        }
+    }
+
+    pub(super) fn run(args: &Run, server: &str) -> Result<(), Failure> {
+        let folder = std::env::temp_dir().join(format!("weft-run-{}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        let done = on_two_cards(args, server, &folder);
+        let _ = std::fs::remove_dir_all(&folder);
+        done
+    }
+
+    fn on_two_cards(args: &Run, server: &str, folder: &std::path::Path) -> Result<(), Failure> {
+        let card = |name: &str, other: usize| -> Result<CardConfig, Failure> {
+            Ok(CardConfig {
+                kind: CardKind::Model,
+                port: format!("card:{other}").parse()?,
+                socket: folder.join(name),
+                capture: None,
+            })
+        };
+        let config = ServeConfig {
+            cards: vec![card("a", 1)?, card("b", 0)?],
+            seed: args.seed,
+            link: LinkConfig {
+                faults: Faults {
+                    loss: args.loss,
+                    ..Faults::default()
+                },
+                ..LinkConfig::default()
+            },
+        };
+        let served = serve::start(&config)?;
+        let device = |name: &str| format!("vfio-user:{}", folder.join(name).display());
+        let words: Vec<OsString> = server.split_whitespace().map(Into::into).collect();
+        // The server alone has the other end, and closes it when it listens, or ends.
+        let (mut listening, told) = UnixStream::pair()?;
+        rustix::io::fcntl_setfd(&told, rustix::io::FdFlags::empty())?;
+        let mut command = args.command(&words, &device("a"), "10.0.0.1/24")?;
+        command.env("WEFT_C_LISTENING", told.as_raw_fd().to_string());
+        let mut server = Ended(command.spawn()?);
+        drop(told);
+        listening.read_to_end(&mut Vec::new())?;
+        let client = args
+            .command(&args.program, &device("b"), "10.0.0.2/24")?
+            .status()?;
+        if args.end_server {
+            drop(server);
+        } else {
+            let ended = server.0.wait()?;
+            check("client", client)?;
+            check("server", ended)?;
+        }
+        served.stop()?;
+        check("client", client)
+    }
+}
