@@ -4,6 +4,7 @@
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
 //! [`Device::wait`] until the card or a timer wants it.
 
+mod account;
 mod async_event;
 mod client_resources;
 mod control;
@@ -14,6 +15,7 @@ mod doorbell_bitmap;
 mod event_routing;
 mod executor;
 mod files;
+mod gate;
 mod interrupt_moderation;
 mod loopback;
 mod loopback_copy;
@@ -50,6 +52,7 @@ use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::processor::{Image, Processor};
 use crate::stats::{add, counter_named, CardCounters, HostStats};
+pub use account::{Account, Charge, Exhausted, Quota, Resource};
 pub use async_event::AsyncEvent;
 pub(crate) use control::{Control, ControlRings};
 use control_clients::ControlClient;
@@ -63,6 +66,7 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+pub use gate::{Gate, Knock, Open};
 use interrupt_moderation::InterruptModeration;
 pub(crate) use loopback::{Loopback, WeakDevice};
 pub(crate) use loopback_copy::MessageBytes;
@@ -773,6 +777,7 @@ impl Device {
             }
             settled = self.is_idle();
         }
+        handled += self.ask_gates()?;
         handled += self.dispatch_events()?;
         if !settled {
             handled += self.housekeep();
