@@ -5,6 +5,7 @@
 //! [`Device::wait`] until the card or a timer wants it. Where a program does neither for a while,
 //! a thread of the device's does ([`Device::drive`]).
 
+mod account;
 mod async_event;
 mod client_resources;
 mod control;
@@ -17,6 +18,7 @@ mod event_routing;
 mod executor;
 mod files;
 mod fork;
+mod gate;
 mod graveyard;
 mod handles;
 mod interrupt_moderation;
@@ -57,6 +59,7 @@ use crate::error::DeviceError;
 use crate::mmio::Mmio;
 use crate::processor::{Image, Processor};
 use crate::stats::{add, counter_named, CardCounters, HostStats};
+pub use account::{Account, Charge, Exhausted, Quota, Resource};
 pub use async_event::AsyncEvent;
 pub(crate) use control::{Control, ControlRings};
 use control_clients::ControlClient;
@@ -72,6 +75,7 @@ use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+pub use gate::{Gate, Knock, Open};
 use graveyard::Graveyard;
 use handles::Handles;
 use interrupt_moderation::InterruptModeration;
@@ -805,6 +809,7 @@ impl Device {
             }
             settled = self.is_idle();
         }
+        handled += self.ask_gates()?;
         handled += self.dispatch_events()?;
         if !settled {
             handled += self.housekeep();

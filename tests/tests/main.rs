@@ -32,6 +32,8 @@ mod resolver_sources;
 mod route_records;
 mod rungs;
 mod share;
+mod share_campaign;
+mod share_strangers;
 mod shared_control;
 mod shared_queues;
 mod sleepers;

@@ -564,7 +564,7 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
             rtr: random.random_range(0..8),
             ..Command::default()
         };
-        if borrower.control.post(&command, &[]).is_none() || random.random_range(0..8) == 0 {
+        if borrower.control.post(&command, &[]).is_err() || random.random_range(0..8) == 0 {
             peer.turn(bench, b, TURN);
         }
         while let Some((_, answer)) = borrower.control.answer() {

@@ -645,7 +645,7 @@ impl Device {
     }
 
     /// The host's policy, if nobody has set one.
-    fn take_host_policy(&self) -> Result<(), CmError> {
+    pub(super) fn take_host_policy(&self) -> Result<(), CmError> {
         if DeviceState::of(self).policy().is_none() {
             let policy = HostPolicy::of_host()?;
             DeviceState::of(self).policy().get_or_insert(policy);

@@ -2,34 +2,88 @@
 //!
 //! Nothing wakes their process, and a command does not wake this one: each [`Device::progress`](super::Device::progress) looks.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use weft_engine::commands::{self, Refusal};
-use weft_engine::{Access, Engine, Event, PdId, Port, QpId, QpState};
+use weft_engine::commands::{self, Answer, Refusal};
+use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, QpState};
+use weft_layout::CommandOpcode;
+use weft_queues::TakenCommand;
 
-use super::client_resources::ClientResources;
+use super::account::{Account, Charge};
+use super::client_resources::{Checked, ClientResources, Taken};
 use super::control::ControlRings;
-use super::executor::Executor;
+use super::executor::{Executor, Outcome};
+use super::gate::{self, Gate, Knock};
 use super::{Device, Here, Place, State};
 use crate::error::DeviceError;
 
 /// Events that wait for room in its ring: with so many, a process gets no more connections.
 const MAX_WAITING: usize = 64;
 
+/// Connections of this number modulo 2^16, which the engine never makes: a gate has rejected them.
+const NO_CONNECTION: u64 = 0xfffe;
+
+/// The connection that an event is of.
+fn conn_of(event: &Event) -> Option<ConnId> {
+    match event {
+        Event::ConnectRequest { conn, .. }
+        | Event::Established { conn, .. }
+        | Event::Rejected { conn, .. }
+        | Event::ConnectError { conn, .. }
+        | Event::Disconnected { conn, .. } => Some(*conn),
+        _ => None,
+    }
+}
+
+/// Is it the gate's to decide on?
+fn is_for_the_gate(taken: &TakenCommand) -> bool {
+    let opcode = taken.command.opcode();
+    matches!(opcode, Ok(CommandOpcode::Listen | CommandOpcode::Connect))
+}
+
+/// Has a command done that was checked.
+fn done<P: Port>(
+    checked: Checked,
+    taken: &TakenCommand,
+    now: u64,
+    (resources, bound): (&mut ClientResources, &mut Vec<QpId>),
+    engine: &mut Engine,
+    port: &mut P,
+) -> Answer {
+    let answer = engine.execute(now, &checked.command, taken.private_data(), port);
+    if commands::outcome(&answer).is_ok() {
+        bound.extend(resources.done(checked, &answer));
+    }
+    answer
+}
+
 /// A process that has control rings.
 pub(super) struct ControlClient {
     number: u64,
     executor: Executor,
     resources: ClientResources,
-    /// Events that had no room.
+    /// Events that had no room, or wait behind a request that nobody has decided on.
     waiting: VecDeque<Event>,
+    /// Who decides; the request at the head of `waiting` was let in.
+    gate: Arc<dyn Gate>,
+    let_in: Option<ConnId>,
+    /// A command that waits for a decision.
+    parked: Option<TakenCommand>,
     /// Commands of what is not its own.
     refused: u64,
+    /// Connections that its gate has rejected.
+    turned_away: u32,
     /// What lives as long as it may be used; of which queue pair it is a handle.
     keeps: Vec<(Option<QpId>, Box<dyn Send>)>,
     /// It is gone; regions of it that work still uses.
-    ending: Option<Vec<u32>>,
+    ending: Option<BTreeMap<u32, Charge>>,
+}
+
+/// What a gate has to decide on.
+enum Matter {
+    Command(Box<TakenCommand>),
+    Request(Event),
 }
 
 impl ControlClient {
@@ -39,60 +93,158 @@ impl ControlClient {
 
     /// Takes an event of what belongs to it.
     fn take<P: Port>(&mut self, now: u64, event: Event, engine: &mut Engine, port: &mut P) {
-        if let (Event::ConnectRequest { conn, .. }, true) = (&event, self.is_behind()) {
-            tracing::warn!(
-                control_client = self.number,
-                "request rejected: nobody takes events"
-            );
-            self.resources.forget(*conn);
-            engine.execute(now, &commands::reject(*conn), &[], port);
-            return;
+        if matches!(event, Event::ConnectRequest { .. }) && self.is_behind() {
+            return self.reject(now, &event, engine, port);
         }
         self.waiting.push_back(event);
     }
 
+    /// A request that it does not hear of, since it does not take its events or has all the connections that it may have.
+    fn reject<P: Port>(&mut self, now: u64, request: &Event, engine: &mut Engine, port: &mut P) {
+        let Some(conn) = conn_of(request) else { return };
+        tracing::debug!(control_client = self.number, ?conn, "request rejected");
+        self.resources.forget(conn);
+        engine.execute(now, &commands::reject(conn), weft_engine::BUSY, port);
+    }
+
+    /// Writes events, up to a request that is not decided on.
     fn put_events(&mut self) {
-        let waiting = &mut self.waiting;
-        self.executor.put_events(|| waiting.pop_front());
+        let (waiting, let_in) = (&mut self.waiting, &mut self.let_in);
+        self.executor.put_events(|| {
+            if let Some(Event::ConnectRequest { conn, .. }) = waiting.front() {
+                if let_in.take_if(|there| there == conn).is_none() {
+                    return None;
+                }
+            }
+            waiting.pop_front()
+        });
     }
 
     /// Has its commands done, as far as they are of what is its own; queue pairs that take work from now on.
     fn take_commands<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> Vec<QpId> {
         let is_behind = self.is_behind();
-        let (resources, refused) = (&mut self.resources, &mut self.refused);
+        let (resources, refused, parked) =
+            (&mut self.resources, &mut self.refused, &mut self.parked);
         let mut bound = Vec::new();
         self.executor.take_commands(|taken| {
-            let command = match resources.check(&taken.command, is_behind) {
-                Ok(command) => command,
+            let checked = match resources.check(&taken.command, is_behind) {
+                Ok(checked) => checked,
                 Err(refusal) => {
                     *refused += 1;
-                    return commands::refused(refusal);
+                    return Outcome::Answered(commands::refused(refusal));
                 }
             };
-            let answer = engine.execute(now, &command, taken.private_data(), port);
-            if commands::outcome(&answer).is_ok() {
-                bound.extend(resources.done(&command, &answer));
+            if is_for_the_gate(taken) {
+                *parked = Some(taken.clone());
+                return Outcome::Parked;
             }
-            answer
+            Outcome::Answered(done(checked, taken, now, (resources, &mut bound), engine, port))
         });
         bound
+    }
+
+    /// What its gate has to decide on next.
+    fn matter(&self) -> Option<Matter> {
+        if let Some(taken) = &self.parked {
+            return Some(Matter::Command(Box::new(taken.clone())));
+        }
+        match self.waiting.front()? {
+            Event::ConnectRequest { conn, .. } if self.let_in == Some(*conn) => None,
+            request @ Event::ConnectRequest { .. } => Some(Matter::Request(request.clone())),
+            _ => None,
+        }
+    }
+
+    /// A command that was parked is done, or the gate does not let it; the queue pair that takes work from now on.
+    fn decide_command<P: Port>(
+        &mut self,
+        decision: Result<(), Vec<u8>>,
+        now: u64,
+        engine: &mut Engine,
+        port: &mut P,
+    ) -> Vec<QpId> {
+        let mut bound = Vec::new();
+        let Some(taken) = self.parked.take() else {
+            return bound;
+        };
+        let checked = self.resources.check(&taken.command, self.is_behind());
+        let answer = match (checked, decision) {
+            (Err(refusal), _) => commands::refused(refusal),
+            (Ok(checked), Ok(())) => {
+                let of = (&mut self.resources, &mut bound);
+                done(checked, &taken, now, of, engine, port)
+            }
+            (Ok(_), Err(reason)) => self.turn_away(&taken, &reason),
+        };
+        self.executor.answer_parked(answer);
+        bound
+    }
+
+    /// A port that it may not have is in use; who may not be asked rejects, with the gate's reason.
+    fn turn_away(&mut self, taken: &TakenCommand, reason: &[u8]) -> Answer {
+        self.refused += 1;
+        if taken.command.opcode() != Ok(CommandOpcode::Connect) {
+            let port = taken.command.port;
+            return commands::refused(weft_engine::Error::PortInUse(port).into());
+        }
+        self.turned_away = self.turned_away.wrapping_add(1);
+        let number = NO_CONNECTION | u64::from(self.turned_away) << 16;
+        let Some(conn) = ConnId::from_number(number) else {
+            return commands::refused(weft_engine::Error::NoConnections.into());
+        };
+        self.waiting.push_back(Event::Rejected {
+            conn,
+            private_data: weft_engine::PrivateData::new(reason),
+            ird: None,
+            ord: None,
+        });
+        Answer {
+            conn: conn.number(),
+            ..Answer::default()
+        }
+    }
+
+    /// The request at the head is let in, or rejected before its process hears of it.
+    fn decide_request<P: Port>(
+        &mut self,
+        asked: ConnId,
+        decision: Result<(), Vec<u8>>,
+        now: u64,
+        engine: &mut Engine,
+        port: &mut P,
+    ) {
+        let is_it = |event: &Event| matches!(event, Event::ConnectRequest { conn, .. } if *conn == asked);
+        if !self.waiting.front().is_some_and(is_it) {
+            return;
+        }
+        let Err(reason) = decision else {
+            self.let_in = Some(asked);
+            return;
+        };
+        self.waiting.pop_front();
+        self.resources.forget(asked);
+        // What followed from it is nobody's, either.
+        self.waiting.retain(|event| conn_of(event) != Some(asked));
+        engine.execute(now, &commands::reject(asked), &reason, port);
     }
 
     /// It is gone: what it has made ends.
     fn end<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) {
         let had = self.resources.give_up();
-        for conn in had.conns {
+        for conn in had.conns.into_keys() {
             let aborted = engine.execute(now, &commands::abort(conn), &[], port);
             tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a control client that is gone");
         }
-        for number in had.ports {
+        for number in had.ports.into_keys() {
             engine.execute(now, &commands::unlisten(number), &[], port);
         }
         for qp in had.qps {
             engine.execute(now, &commands::modify_qp(qp, QpState::Error), &[], port);
         }
         self.waiting.clear();
-        self.ending = Some(had.stags.into_iter().collect());
+        (self.parked, self.let_in) = (None, None);
+        self.gate = Arc::new(gate::Open);
+        self.ending = Some(had.stags);
     }
 
     /// Removes regions of one that is gone; true: there are none left.
@@ -100,7 +252,7 @@ impl ControlClient {
         let Some(stags) = &mut self.ending else {
             return false;
         };
-        stags.retain(|stag| {
+        stags.retain(|stag, _| {
             let gone = engine.execute(now, &commands::deregister(*stag), &[], port);
             commands::outcome(&gone) == Err(Refusal::Engine(weft_engine::Error::InUse))
         });
@@ -110,15 +262,24 @@ impl ControlClient {
 
 impl State {
     /// Control rings for another process; the number of who has them.
-    pub(crate) fn add_control_client(&mut self, rings: Arc<ControlRings>) -> u64 {
+    fn add_control_client(
+        &mut self,
+        rings: Arc<ControlRings>,
+        account: Arc<Account>,
+        gate: Arc<dyn Gate>,
+    ) -> u64 {
         let number = self.next_control_client;
         self.next_control_client += 1;
         self.control_clients.push(ControlClient {
             number,
             executor: Executor::new(rings),
-            resources: ClientResources::default(),
+            resources: ClientResources::of(account),
             waiting: VecDeque::new(),
+            gate,
+            let_in: None,
+            parked: None,
             refused: 0,
+            turned_away: 0,
             keeps: Vec::new(),
             ending: None,
         });
@@ -153,6 +314,20 @@ impl State {
                 .give_memory(pd, iova, length, access);
             control_client.keeps.push((None, keeps));
         }
+    }
+
+    /// Something lives as long as it, or as this queue pair of its.
+    pub(crate) fn keep_for(&mut self, number: u64, of: Option<QpId>, thing: Box<dyn Send>) {
+        match self.control_client(number) {
+            Some(control_client) => control_client.keeps.push((of, thing)),
+            None => self.release(thing),
+        }
+    }
+
+    /// Answers and events that were written for it so far.
+    pub(crate) fn news_of(&mut self, number: u64) -> u64 {
+        self.control_client(number)
+            .map_or(0, |control_client| control_client.executor.news())
     }
 
     /// Commands of it that were refused, because they were of what is not its own.
@@ -265,10 +440,12 @@ impl State {
             // A queue pair may be of several, everything else is of one.
             let mut is_theirs = false;
             for control_client in &mut *control_clients {
-                if control_client.resources.take(&event) {
-                    is_theirs = true;
-                    control_client.take(card.now(), event.clone(), engine, card);
+                match control_client.resources.take(&event) {
+                    Taken::Others => continue,
+                    Taken::Own => control_client.take(card.now(), event.clone(), engine, card),
+                    Taken::TooMany => control_client.reject(card.now(), &event, engine, card),
                 }
+                is_theirs = true;
             }
             if !is_theirs {
                 return Some(event);
@@ -283,17 +460,115 @@ impl State {
 
 impl Device {
     /// Control rings for another process, and the number of who has them.
-    pub(crate) fn share_control(&self) -> Result<(Arc<ControlRings>, u64), DeviceError> {
+    pub(crate) fn share_control(
+        &self,
+        account: Arc<Account>,
+        gate: Arc<dyn Gate>,
+    ) -> Result<(Arc<ControlRings>, u64), DeviceError> {
         let rings = ControlRings::shareable()?;
         let mut state = self.lock();
         state.check_fault()?;
         state.check_here("lending to other processes")?;
-        let number = state.add_control_client(rings.clone());
+        let number = state.add_control_client(rings.clone(), account, gate);
         Ok((rings, number))
     }
 
     /// Who had them is gone: what it has made ends.
     pub(crate) fn end_control_client(&self, number: u64) -> Result<(), DeviceError> {
         self.turn(|state, now| state.end_control_client(now, number))
+    }
+
+    /// Has the gates of other processes decide on what waits for that; how much it was. Without any lock.
+    pub(super) fn ask_gates(&self) -> Result<usize, DeviceError> {
+        let matters: Vec<_> = {
+            let state = self.lock();
+            let clients = state.control_clients.iter();
+            let living = clients.filter(|client| client.ending.is_none());
+            living
+                .filter_map(|client| Some((client.number, client.gate.clone(), client.matter()?)))
+                .collect()
+        };
+        let count = matters.len();
+        for (number, gate, matter) in matters {
+            match matter {
+                Matter::Command(taken) => {
+                    let command = &taken.command;
+                    let decision = match command.opcode() {
+                        Ok(CommandOpcode::Listen) => gate.listens(command.port),
+                        _ => {
+                            let to = gate::address(command.remote_ip, command.remote_port);
+                            gate.connects(to, taken.private_data())
+                        }
+                    };
+                    self.turn(|state, now| state.decide_command(now, number, decision))?;
+                }
+                Matter::Request(request) => {
+                    let Event::ConnectRequest {
+                        conn,
+                        port,
+                        remote,
+                        private_data,
+                        ..
+                    } = request
+                    else {
+                        continue;
+                    };
+                    let decision = gate.request(&Knock {
+                        from: gate::address(remote.ip, remote.port),
+                        port,
+                        inside: conn.is_inside(),
+                        private_data: &private_data,
+                    });
+                    self.turn(|state, now| state.decide_request(now, number, conn, decision))?;
+                }
+            }
+        }
+        Ok(count)
+    }
+}
+
+impl State {
+    fn decide_command(&mut self, now: u64, number: u64, decision: Result<(), Vec<u8>>) {
+        let Self {
+            place,
+            control_clients,
+            ..
+        } = self;
+        let client = control_clients.iter_mut().find(|one| one.number == number);
+        let (Some(client), Place::Here(here)) = (client, place) else {
+            return;
+        };
+        let given = here.card.given.as_ref();
+        let parked = client.parked.as_ref();
+        let listens = parked.filter(|taken| taken.command.opcode() == Ok(CommandOpcode::Listen));
+        let is_the_hosts = |taken: &TakenCommand| {
+            given.is_some_and(|given| given.listens(taken.command.port))
+        };
+        let decision = match listens.is_some_and(is_the_hosts) {
+            true => Err(Vec::new()),
+            false => decision,
+        };
+        let Here { engine, card, .. } = &mut **here;
+        for qp in client.decide_command(decision, now, engine, card) {
+            self.bind(qp);
+        }
+    }
+
+    fn decide_request(
+        &mut self,
+        now: u64,
+        number: u64,
+        conn: ConnId,
+        decision: Result<(), Vec<u8>>,
+    ) {
+        let Self {
+            place,
+            control_clients,
+            ..
+        } = self;
+        let client = control_clients.iter_mut().find(|one| one.number == number);
+        if let (Some(client), Some((engine, card))) = (client, place.here()) {
+            client.decide_request(conn, decision, now, engine, card);
+        }
     }
 }

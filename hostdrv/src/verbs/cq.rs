@@ -94,6 +94,8 @@ struct Taking {
     orphans: usize,
     /// Shared receive queues whose receives complete here. Each has places for all of them, as long as it is here.
     shared: Vec<Shared>,
+    /// Another process polls.
+    is_lent: bool,
 }
 
 /// A shared receive queue whose receives complete here.
@@ -174,6 +176,7 @@ impl Taking {
             is_counted: false,
             orphans: 0,
             shared: Vec::new(),
+            is_lent: false,
         }
     }
 
@@ -282,9 +285,16 @@ impl CqInner {
         }
     }
 
-    /// Another process polls from now on, and may write CQEs: none is believed.
+    /// Another process polls from now on, and may write CQEs: none is believed, nor read.
     pub(super) fn share(&self) {
-        self.take().next.close();
+        let mut taking = self.take();
+        taking.next.close();
+        taking.is_lent = true;
+    }
+
+    /// CQEs written so far, modulo 2^32.
+    pub(super) fn written(&self) -> u32 {
+        when_free(&self.writing).written
     }
 
     /// Gives promised places back.
@@ -404,6 +414,11 @@ impl CqInner {
             .queues
             .get_mut(usize::from(rings.flow()))
             .and_then(Option::take);
+        if taking.is_lent {
+            // It goes with its only queue pair, and what lies in it is whatever the borrower wrote.
+            drop(taking);
+            return 0;
+        }
         let ring = taking.ring.clone();
         let count = |next: u32, recv: bool| {
             (0..ring.layout.capacity())

@@ -305,6 +305,11 @@ impl Qp {
         self.inner.rings.qp_num
     }
 
+    /// What commands of a process that it is given to call it ([`ControlLease::give_qp`](super::ControlLease::give_qp)).
+    pub fn number_in_commands(&self) -> u32 {
+        self.id().number()
+    }
+
     /// Its protection domain.
     #[inline(always)]
     pub fn pd(&self) -> &Pd {

@@ -6,10 +6,10 @@
 mod message;
 mod table;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -28,6 +28,45 @@ pub const RESOLVER_SOCKET: &str = "/run/weft/resolver.sock";
 /// A resolver that takes longer is none.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// A stream until some time: all that is read and written together takes no longer.
+pub struct Until<'s> {
+    stream: &'s UnixStream,
+    until: Instant,
+}
+
+impl<'s> Until<'s> {
+    /// For so long from now on.
+    pub fn after(stream: &'s UnixStream, time: Duration) -> Self {
+        let until = Instant::now() + time;
+        Self { stream, until }
+    }
+
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 /// The socket to ask at; `None`: nobody is to be asked.
 pub(super) fn socket(wanted: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = wanted {
@@ -44,7 +83,8 @@ pub(super) fn socket(wanted: Option<&Path>) -> Option<PathBuf> {
 pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
     let asked = || -> io::Result<Vec<u8>> {
         let message = question.to_bytes().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut stream = connect(socket)?;
+        let stream = connect(socket)?;
+        let mut stream = Until::after(&stream, PATIENCE);
         write_message(&mut stream, &message)?;
         read_message(&mut stream)
     };
@@ -56,14 +96,15 @@ pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
 
 /// Tells it something, if it is there, without waiting for it.
 pub(super) fn tell(socket: &Path, what: Told) {
-    let told = || write_message(&mut connect(socket)?, &what.to_bytes());
+    let told = || write_message(&mut Until::after(&connect(socket)?, PATIENCE), &what.to_bytes());
     said(socket, told());
 }
 
 /// The same, and waits until it has heard: then it closes.
 pub(super) fn tell_whole(socket: &Path, what: Told) {
     let told = || {
-        let mut stream = connect(socket)?;
+        let stream = connect(socket)?;
+        let mut stream = Until::after(&stream, PATIENCE);
         write_message(&mut stream, &what.to_bytes())?;
         stream.read(&mut [0])
     };
@@ -77,8 +118,6 @@ fn connect(socket: &Path) -> io::Result<UnixStream> {
     net::connect(&fd, &SocketAddrUnix::new(socket)?)?;
     let stream = UnixStream::from(fd);
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
 }
 
