@@ -1,6 +1,6 @@
 //! Steps of a client of a broker, whose other end turns elsewhere.
 
-use weft_hostdrv::verbs::control::{Answer, Command, Event};
+use weft_hostdrv::unstable::control::{Answer, Command, Event};
 use weft_share::Client;
 
 /// Has a command done that is its own to give.

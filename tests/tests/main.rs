@@ -25,6 +25,7 @@ mod native_addresses;
 mod peer_profiles;
 mod peer_to_peer;
 mod peer_to_peer_page;
+mod public_api;
 mod readiness;
 mod resolver_sources;
 mod route_records;

@@ -8,8 +8,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::control::{ConnectParams, Endpoint, Event};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_share::{Broker, Client, Limits, ShareError, SharedQp};
@@ -63,7 +64,7 @@ fn live(errand: &Errand) {
     }
     let lent = region.lent;
     let register = control::register(
-        lent.domain(),
+        unstable::domain_of(&lent),
         0,
         lent.iova,
         lent.length,

@@ -10,10 +10,9 @@ use std::sync::atomic::AtomicU64;
 use super::packet::{ask, hear, words, Words, CREATE_QP, EXTENSIONS, MEMORY};
 use super::{sized, version};
 use weft_card_transport::queue_memory::QueueMemory;
-use weft_hostdrv::verbs::control::QpId;
-use weft_hostdrv::verbs::{
-    Access, ControlTerms, Extensions, QpCap, SharedControl, SharedQueues, SharedRange, Terms,
-};
+use weft_hostdrv::unstable::control::QpId;
+use weft_hostdrv::unstable::{SharedControl, SharedQueues};
+use weft_hostdrv::verbs::{Access, ControlTerms, Extensions, QpCap, SharedRange, Terms};
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {

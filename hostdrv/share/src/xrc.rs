@@ -7,8 +7,9 @@ use super::client::{half, two, Client, SharedQp, SharedRegion};
 use super::packet::{
     ask_with, hear, words, Request, Words, CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ,
 };
-use weft_hostdrv::verbs::control::QpId;
-use weft_hostdrv::verbs::{Access, QpCap, SharedSrq, SrqTerms, XrcdOpen};
+use weft_hostdrv::unstable::control::QpId;
+use weft_hostdrv::unstable::SharedSrq;
+use weft_hostdrv::verbs::{Access, QpCap, SrqTerms, XrcdOpen};
 
 /// An XRC domain that a client has opened.
 #[derive(Clone, Copy, Debug)]

@@ -32,6 +32,7 @@ mod param;
 mod policy;
 mod resolver;
 mod route;
+mod start_up;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
@@ -58,5 +59,6 @@ pub use resolver::{
 };
 pub use resolver::{read_message, write_message};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
+pub use start_up::{Agreed, ConnectFailure};
 pub use take_over::{MpaStart, TakeOverError};
-pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};
+pub use weft_engine::{DisconnectReason, Revision, RtrKinds, StreamState};

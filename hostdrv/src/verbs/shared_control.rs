@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{Event, PdId, QpId};
+use weft_engine::{Event, QpId};
 
 use super::mr::Mr;
 use super::qp::Qp;
@@ -41,13 +41,6 @@ pub struct SharedRange {
     pub iova: u64,
     /// Bytes.
     pub length: u64,
-}
-
-impl SharedRange {
-    /// Its domain.
-    pub fn domain(&self) -> PdId {
-        PdId::from_number(self.pd)
-    }
 }
 
 /// Control rings that another process has. When this is dropped all ends that the process has made: its connections are aborted, its ports
