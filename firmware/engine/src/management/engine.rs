@@ -35,11 +35,13 @@ use crate::handover::out_of_order::SlotUse;
 use crate::interface::cm::Event;
 use crate::interface::config::EngineConfig;
 use crate::interface::error::Error;
+use crate::interface::random::Random;
 use crate::interface::stats::EngineStats;
 use crate::interface::verbs::{Completion, QpId};
 use crate::queues::qp::Qp;
 use crate::tcp::fast_path::placed_write;
 use crate::tcp::input::Seen;
+use crate::tcp::syn_cache::HalfOpens;
 
 /// Where the flow is in the reports that have one.
 const FLOW_AT: usize = SegmentReport::FLOW_AT;
@@ -60,6 +62,12 @@ pub struct Engine {
     generations: Vec<u16>,
     listeners: Vec<listeners::Listener>,
     connections_made: u32,
+    /// Half-open connections.
+    half_open: HalfOpens,
+    /// The host's own stack uses the card as well.
+    host_stack: bool,
+    /// Randomness.
+    random: Random,
 }
 
 impl Engine {
@@ -70,16 +78,24 @@ impl Engine {
         config.replay = config.replay.min(longest);
         let flows = config.num_flows;
         let slots = config.slots();
+        let syn_cache = config.syn_cache;
+        let mut random = Random::new(&config.seed);
+        let free_flows = config.split.flows(flows).collect();
+        let shared = Shared::new(config, &mut random);
+        let half_open = HalfOpens::new(syn_cache, random.secret());
         Engine {
             conns: Connections::new(slots),
             deadlines: Deadlines::new(usize::from(slots)),
             expired: Vec::with_capacity(usize::from(slots)),
             qps: (0..flows).map(|_| None).collect(),
-            free_flows: config.split.flows(flows).collect(),
+            free_flows,
             generations: (0..flows).map(|_| 0).collect(),
             listeners: Vec::new(),
             connections_made: 0,
-            shared: Shared::new(config),
+            half_open,
+            host_stack: false,
+            random,
+            shared,
         }
     }
 
@@ -136,7 +152,7 @@ impl Engine {
                 let failed = FrameReport::from_bytes(report).raw_failed();
                 self.shared.stats.reports_unusable += u64::from(failed);
                 let raw = raw.filter(|_| !failed);
-                if self.shared.host_stack {
+                if self.host_stack {
                     let for_host =
                         raw.is_some_and(|frame| self.frame_beside_host(now, frame, port));
                     self.shared.stats.frames_for_host += u64::from(for_host);
@@ -361,7 +377,7 @@ impl Engine {
     #[inline]
     pub fn next_deadline(&self) -> Option<u64> {
         let mut first = self.deadlines.first();
-        let half_open = self.shared.half_open.rows.next_deadline();
+        let half_open = self.half_open.rows.next_deadline();
         if let Some(at) = half_open {
             first = Some(first.map_or(at, |first| first.min(at)));
         }

@@ -225,7 +225,7 @@ impl Engine {
     pub(super) fn free_port(&mut self, remote: Endpoint) -> Option<u16> {
         let own = self.shared.config.split.ports();
         let span = u32::from(own.end() - own.start()) + 1;
-        let start = self.shared.random.next() % span;
+        let start = self.random.next() % span;
         (0..span)
             .map(|step| own.start() + ((start + step) % span) as u16)
             .find(|port| {
@@ -255,7 +255,8 @@ impl Engine {
         let generation = self.connections_made.wrapping_add(1);
         let slot = self.conns.insert(|slot| {
             let id = ConnId { slot, generation };
-            self.shared.new_conn(id, role, (local, remote), now)
+            self.shared
+                .new_conn(id, role, (local, remote), now)
         })?;
         self.connections_made = generation;
         if let (Role::Initiator, Some(conn)) = (role, self.conns.get_mut(slot)) {
