@@ -101,7 +101,14 @@ impl Shared {
         now: u64,
     ) -> Conn {
         let hop = self.next_hop(remote.ip).unwrap_or(remote.ip);
-        Conn::new(id, role, local, remote, now, (&self.config, &self.secrets, hop))
+        Conn::new(
+            id,
+            role,
+            local,
+            remote,
+            now,
+            (&self.config, &self.secrets, hop),
+        )
     }
 
     /// Next station on the way to an address; `None`: there is no way.

@@ -255,8 +255,7 @@ impl Engine {
         let generation = self.connections_made.wrapping_add(1);
         let slot = self.conns.insert(|slot| {
             let id = ConnId { slot, generation };
-            self.shared
-                .new_conn(id, role, (local, remote), now)
+            self.shared.new_conn(id, role, (local, remote), now)
         })?;
         self.connections_made = generation;
         if let (Role::Initiator, Some(conn)) = (role, self.conns.get_mut(slot)) {

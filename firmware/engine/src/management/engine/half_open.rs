@@ -78,7 +78,10 @@ impl Engine {
             self.shared.stats.syns_dropped += 1;
             return;
         }
-        let timestamps = seen.options.timestamps.filter(|_| self.shared.config.timestamps);
+        let timestamps = seen
+            .options
+            .timestamps
+            .filter(|_| self.shared.config.timestamps);
         let mut row = HalfOpen {
             local,
             remote,
