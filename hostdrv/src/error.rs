@@ -209,7 +209,7 @@ pub enum DeviceError {
     },
     /// A command of the driver's was not done as a command is: a bug in the driver, or in the engine.
     #[error("a command of the driver's to the engine went wrong: {0}")]
-    Command(weft_engine::commands::Refusal),
+    Command(String),
     /// The card's processor, which has the engine of this device.
     #[error(transparent)]
     Processor(#[from] ProcessorError),

@@ -48,7 +48,7 @@ fn fewer_bytes_are_copied() {
             let (replayed, _) = measure(kind, &shorter(&pair[1]));
             assert!(!pair[0].replay && pair[1].replay);
             // Without a gap what is cut is copied either way.
-            let most = match (pair[1].loss, pair[1].cut) {
+            let most = match (pair[1].loss, pair[1].resegmented) {
                 (_, 0) => copied / 2.0,
                 (0, _) => copied * 1.2,
                 _ => copied,

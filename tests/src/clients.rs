@@ -12,10 +12,10 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam};
-use weft_hostdrv::verbs::control::{
+use weft_hostdrv::unstable::control::{
     self, Answer, Command, ConnectParams, Endpoint, Event, Refusal,
 };
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::{Access, NotPosted, QpCap, QpInit};
 use weft_share::{Broker, Client, Limits, SharedQp, SharedRegion};
 
@@ -192,7 +192,10 @@ impl Scene {
         files: &[BorrowedFd<'_>],
     ) -> io::Result<(u64, Words, Vec<OwnedFd>)> {
         let mut request = [0; 8];
-        request.iter_mut().zip(words).for_each(|(to, word)| *to = *word);
+        request
+            .iter_mut()
+            .zip(words)
+            .for_each(|(to, word)| *to = *word);
         client.send(&request, files);
         self.until(|_| client.answer().transpose())
     }
@@ -263,7 +266,13 @@ impl Scene {
             (client, region, qp)
         });
         let lent = region.lent;
-        let register = control::register(lent.domain(), 0, lent.iova, lent.length, access);
+        let register = control::register(
+            weft_hostdrv::unstable::domain_of(&lent),
+            0,
+            lent.iova,
+            lent.length,
+            access,
+        );
         let stag = self.command(&mut client, &register).expect("its own").stag;
         let params = ConnectParams {
             remote: Endpoint {

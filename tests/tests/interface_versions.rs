@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::control::{ConnectParams, Endpoint, Event};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_interface_v1 as v1;
 use weft_layout::CqeStatus;
@@ -78,7 +79,7 @@ fn live(path: &Path, peer: ([u8; 4], u16), to: (u32, u64)) -> u64 {
         place.store(word.to_le(), std::sync::atomic::Ordering::Relaxed);
     }
     let (lent, write) = (region.lent, Access::LOCAL_WRITE);
-    let register = control::register(lent.domain(), 0, lent.iova, lent.length, write);
+    let register = control::register(unstable::domain_of(&lent), 0, lent.iova, lent.length, write);
     let stag = command(&mut client, &register).stag;
     let SharedQp { mut queues, id } = client.create_qp(QpCap::default(), 9).expect("allowed");
     let params = ConnectParams {

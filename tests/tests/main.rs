@@ -27,6 +27,7 @@ mod orderly_exit;
 mod peer_profiles;
 mod peer_to_peer;
 mod peer_to_peer_page;
+mod public_api;
 mod readiness;
 mod resolver_sources;
 mod route_records;

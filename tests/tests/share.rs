@@ -8,8 +8,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::control::{ConnectParams, Endpoint, Event};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_share::{Broker, Client, Limits, ShareError, SharedQp};
@@ -64,7 +65,7 @@ fn live(errand: &Errand) {
     }
     let lent = region.lent;
     let register = control::register(
-        lent.domain(),
+        unstable::domain_of(&lent),
         0,
         lent.iova,
         lent.length,
@@ -335,7 +336,9 @@ fn a_client_has_its_limits() {
     let asked = std::thread::spawn(move || {
         let client = Client::connect(Path::new(&path)).expect("a broker");
         let too_much = client.memory((1 << 20) + 1, Access::LOCAL_WRITE).err();
-        let region = client.memory(1 << 19, Access::LOCAL_WRITE).expect("allowed");
+        let region = client
+            .memory(1 << 19, Access::LOCAL_WRITE)
+            .expect("allowed");
         let no_more = client.memory((1 << 19) + 1, Access::LOCAL_WRITE).err();
         let nonsense = client.create_qp(QpCap::default(), 0).err();
         let qp = client.create_qp(QpCap::default(), 128).expect("allowed");

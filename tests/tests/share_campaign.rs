@@ -15,8 +15,9 @@ use rand_chacha::ChaCha8Rng;
 use rustix::fs::{Mode, OFlags};
 use weft_hostdrv::cm::{CmEventType, CmId, CmState, ConnParam};
 use weft_hostdrv::transport::queue_memory::QueueMemory;
-use weft_hostdrv::verbs::control::Command;
-use weft_hostdrv::verbs::{ControlTerms, SharedControl};
+use weft_hostdrv::unstable::control::Command;
+use weft_hostdrv::unstable::SharedControl;
+use weft_hostdrv::verbs::ControlTerms;
 use weft_share::Limits;
 use weft_tests::clients::{broker_scene, RawClient, Scene};
 use weft_tests::ends::no_faults;
@@ -91,16 +92,22 @@ impl Hostile {
             request[random.random_range(0..8)] = number(random);
         }
         let sent: Vec<OwnedFd> = match random.random_range(0..3) {
-            0 => (0..random.random_range(1..4)).map(|_| self.descriptor(random)).collect(),
+            0 => (0..random.random_range(1..4))
+                .map(|_| self.descriptor(random))
+                .collect(),
             _ => Vec::new(),
         };
         let files: Vec<BorrowedFd<'_>> = sent.iter().map(AsFd::as_fd).collect();
         match random.random_range(0..12) {
             0 => {
-                let bytes: Vec<u8> = (0..random.random_range(1..200)).map(|_| random.random()).collect();
+                let bytes: Vec<u8> = (0..random.random_range(1..200))
+                    .map(|_| random.random())
+                    .collect();
                 self.client.send_bytes(&bytes, &files);
             }
-            1 => self.client.send(&request[..random.random_range(1..8)], &files),
+            1 => self
+                .client
+                .send(&request[..random.random_range(1..8)], &files),
             _ => self.client.send(&request, &files),
         }
         drop(files);
@@ -114,7 +121,9 @@ impl Hostile {
             std::thread::yield_now();
             match self.client.answer() {
                 Ok(None) => {}
-                Ok(Some((status, words, files))) => return self.keep(request, status, words, files),
+                Ok(Some((status, words, files))) => {
+                    return self.keep(request, status, words, files)
+                }
                 Err(_) => return,
             }
         }

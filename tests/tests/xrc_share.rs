@@ -10,8 +10,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, AcceptParams, Event};
-use weft_hostdrv::verbs::queues::Sge;
+use weft_hostdrv::unstable::control::{AcceptParams, Event};
+use weft_hostdrv::unstable::queues::Sge;
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_share::{Broker, Client, Limits};
 use weft_tests::bench::{Bench, Way};
@@ -61,14 +62,18 @@ fn receiver() {
     let errand = std::env::var("WEFT_ERRAND").expect("an errand");
     let errand: Errand = serde_json::from_str(&errand).expect("an errand");
     let mut client = Client::connect(Path::new(&errand.socket)).expect("a broker");
-    let xrcd = client
-        .open_xrcd(DOMAIN, XrcdOpen::OrNew)
-        .expect("a domain");
+    let xrcd = client.open_xrcd(DOMAIN, XrcdOpen::OrNew).expect("a domain");
     let bytes = SLOT * u64::from(SLOTS);
     let region = client.memory(bytes, Access::LOCAL_WRITE).expect("allowed");
     let lent = region.lent;
     let access = Access::LOCAL_WRITE;
-    let register = control::register(lent.domain(), 0, lent.iova, lent.length, access);
+    let register = control::register(
+        unstable::domain_of(&lent),
+        0,
+        lent.iova,
+        lent.length,
+        access,
+    );
     let stag = command(&mut client, &register).stag;
     let mut srq = client.create_xrc_srq(xrcd, SLOTS, 1, 64).expect("a queue");
     let element = |slot: u32| Sge {

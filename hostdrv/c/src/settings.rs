@@ -72,10 +72,9 @@ pub(crate) fn ip() -> Ipv4Addr {
 /// How the device is set up.
 pub(crate) fn config() -> Answer<DeviceConfig> {
     let (address, prefix) = address()?;
-    let mut config = DeviceConfig::at(address);
-    config.engine.netmask = (u32::MAX << (32 - prefix)).to_be_bytes();
-    let gateway: Option<Ipv4Addr> = parsed(GATEWAY_VARIABLE, "WEFT_GATEWAY is no address")?;
-    config.engine.gateway = gateway.map(|gateway| gateway.octets());
+    let mut config = DeviceConfig::at(address)
+        .netmask((u32::MAX << (32 - prefix)).into())
+        .gateway(parsed(GATEWAY_VARIABLE, "WEFT_GATEWAY is no address")?);
     if let Some(mtu) = parsed(MTU_VARIABLE, "WEFT_MTU is no number of bytes")? {
         config = config.mtu(mtu);
     }

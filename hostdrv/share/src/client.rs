@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::packet::{self, ask, hear, words, Request, Words, CREATE_QP, EXTENSIONS, MEMORY};
 use super::{sized, version};
 use weft_card_transport::queue_memory::QueueMemory;
-use weft_hostdrv::verbs::control::QpId;
+use weft_hostdrv::unstable::control::QpId;
+use weft_hostdrv::unstable::{SharedControl, SharedQueues};
 use weft_hostdrv::verbs::{
-    Access, ControlTerms, Extensions, QpCap, SharedControl, SharedLine, SharedQueues, SharedRange,
-    Terms,
+    Access, ControlTerms, Extensions, QpCap, SharedLine, SharedRange, Terms,
 };
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
@@ -73,7 +73,9 @@ impl Client {
             _ => {
                 let files = files.split_off(2.min(files.len()));
                 let ringing = socket.clone();
-                Some(SharedLine::open(some(files)?, move || packet::ring(&ringing))?)
+                Some(SharedLine::open(some(files)?, move || {
+                    packet::ring(&ringing)
+                })?)
             }
         };
         let control = SharedControl::open(some(files)?, terms)?;
@@ -116,10 +118,12 @@ impl Client {
         let request: Request = words(request);
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         let heard = ask(&self.socket, &request).and_then(|()| hear(&self.socket));
-        heard.map_err(|error| match self.line.as_ref().and_then(|line| line.gone()) {
-            Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),
-            _ => error,
-        })
+        heard.map_err(
+            |error| match self.line.as_ref().and_then(|line| line.gone()) {
+                Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),
+                _ => error,
+            },
+        )
     }
 
     /// What the broker's device can do. Fields that one of the two does not know are 0, or left out. A broker of version 1 cannot say.

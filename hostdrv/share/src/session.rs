@@ -157,9 +157,9 @@ impl Session {
                 hello(device, who, control, line, version)
             }),
             (packet::EXTENSIONS, Some(_)) => extensions(device, rest).map(without_files),
-            (packet::OPEN_XRCD_BY_FILE, Some(_)) => {
-                Err("an XRC domain is opened by a name, since version 3 of the interface".to_owned())
-            }
+            (packet::OPEN_XRCD_BY_FILE, Some(_)) => Err(
+                "an XRC domain is opened by a name, since version 3 of the interface".to_owned(),
+            ),
             (packet::OPEN_XRCD, Some(_)) => {
                 let place = domains.open(device, opened, (account, *user), rest);
                 place.map(without_files)
@@ -223,7 +223,12 @@ fn hello<'c>(
     }
     let (files, terms) = control.insert(lease).files().map_err(text)?;
     let mut files = files.to_vec();
-    files.extend(line.as_ref().and_then(LentLine::files).into_iter().flatten());
+    files.extend(
+        line.as_ref()
+            .and_then(LentLine::files)
+            .into_iter()
+            .flatten(),
+    );
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
     Ok((version::said(sizes, version), files))

@@ -5,8 +5,9 @@ use std::io;
 use super::client::{half, some, Client, SharedQp, SharedRegion};
 use super::domains::NAME;
 use super::packet::{CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ};
-use weft_hostdrv::verbs::control::QpId;
-use weft_hostdrv::verbs::{Access, QpCap, SharedSrq, SrqTerms, XrcdOpen};
+use weft_hostdrv::unstable::control::QpId;
+use weft_hostdrv::unstable::SharedSrq;
+use weft_hostdrv::verbs::{Access, QpCap, SrqTerms, XrcdOpen};
 
 /// An XRC domain that a client has opened.
 #[derive(Clone, Copy, Debug)]

@@ -425,7 +425,7 @@ impl CmId {
                 let connect = commands::connect(qp.id(), &params);
                 let answer = device.command_in(&mut state, &connect, params.private_data)?;
                 let conn = ConnId::from_number(answer.conn);
-                conn.ok_or(DeviceError::Command(Refusal::NoAnswer))?
+                conn.ok_or_else(|| DeviceError::Command(Refusal::NoAnswer.to_string()))?
             }
         };
         state.event_routing.add_connection(conn, self.owner());

@@ -36,6 +36,7 @@ mod param;
 mod policy;
 mod resolver;
 mod route;
+mod start_up;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
@@ -55,8 +56,8 @@ pub use options::CmOption;
 pub use packet_filter::PacketFilter;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
 pub use policy::{
-    Asker, Direction, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE, REJECTED_BUSY,
-    REJECTED_BY_POLICY,
+    Asker, Direction, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE,
+    REJECTED_BUSY, REJECTED_BY_POLICY,
 };
 pub use resolver::{
     answer_bytes, answer_from_bytes, Elsewhere, Question, Station, Table, TableError, Told,
@@ -64,5 +65,6 @@ pub use resolver::{
 };
 pub use resolver::{read_message, write_message, Until};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
+pub use start_up::{Agreed, ConnectFailure};
 pub use take_over::{MpaStart, TakeOverError};
-pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};
+pub use weft_engine::{DisconnectReason, Revision, RtrKinds, StreamState};

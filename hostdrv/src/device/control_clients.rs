@@ -138,7 +138,14 @@ impl ControlClient {
                 *parked = Some(taken.clone());
                 return Outcome::Parked;
             }
-            Outcome::Answered(done(checked, taken, now, (resources, &mut bound), engine, port))
+            Outcome::Answered(done(
+                checked,
+                taken,
+                now,
+                (resources, &mut bound),
+                engine,
+                port,
+            ))
         });
         bound
     }
@@ -213,7 +220,8 @@ impl ControlClient {
         engine: &mut Engine,
         port: &mut P,
     ) {
-        let is_it = |event: &Event| matches!(event, Event::ConnectRequest { conn, .. } if *conn == asked);
+        let is_it =
+            |event: &Event| matches!(event, Event::ConnectRequest { conn, .. } if *conn == asked);
         if !self.waiting.front().is_some_and(is_it) {
             return;
         }
@@ -541,9 +549,8 @@ impl State {
         let given = here.card.given.as_ref();
         let parked = client.parked.as_ref();
         let listens = parked.filter(|taken| taken.command.opcode() == Ok(CommandOpcode::Listen));
-        let is_the_hosts = |taken: &TakenCommand| {
-            given.is_some_and(|given| given.listens(taken.command.port))
-        };
+        let is_the_hosts =
+            |taken: &TakenCommand| given.is_some_and(|given| given.listens(taken.command.port));
         let decision = match listens.is_some_and(is_the_hosts) {
             true => Err(Vec::new()),
             false => decision,

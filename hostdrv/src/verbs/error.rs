@@ -278,7 +278,7 @@ impl From<Refusal> for VerbsError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Engine(error) => Self::Refused(error),
-            other => DeviceError::Command(other).into(),
+            other => DeviceError::Command(other.to_string()).into(),
         }
     }
 }

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{Event, PdId, QpId};
+use weft_engine::{Event, QpId};
 
 use super::mr::Mr;
 use super::qp::Qp;
+use super::shared_line::{NotPosted, SharedLine};
 use super::xrcd::QpKind;
 use super::VerbsError;
-use super::shared_line::{NotPosted, SharedLine};
 use crate::device::{Account, Control, ControlRings, Device, Gate, Open, Quota, Resource};
 
 /// What a borrower has to know of lent control rings beside their files.
@@ -42,13 +42,6 @@ pub struct SharedRange {
     pub iova: u64,
     /// Bytes.
     pub length: u64,
-}
-
-impl SharedRange {
-    /// Its domain.
-    pub fn domain(&self) -> PdId {
-        PdId::from_number(self.pd)
-    }
 }
 
 /// Control rings that another process has. When this is dropped all ends that the process has made: its connections are aborted, its ports

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::transport::OpenError;
 use weft_hostdrv::{Device, DeviceConfig, Rung, RungError};
-use weft_tools::connection::{RtrList, Terms};
+use weft_tools::connection::{ConnectionTerms, RtrList};
 
 use super::reach::{self, Reached};
 use super::{capture, trace, Failure};
@@ -145,12 +145,12 @@ impl Station {
         }
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
-            .rung(self.rung);
+            .rung(self.rung)
+            .netmask(self.ip.mask().into())
+            .gateway(self.gateway);
         if let Some(seed) = self.seed {
             config = config.seed(seed);
         }
-        config.engine.netmask = self.ip.mask();
-        config.engine.gateway = self.gateway.map(|gateway| gateway.octets());
         Ok(Device::open(Arc::clone(&reached.transport), config)?)
     }
 
@@ -312,8 +312,8 @@ pub struct Mpa {
 
 impl Mpa {
     /// As the tools take it.
-    pub fn terms(&self) -> Terms {
-        Terms {
+    pub fn terms(&self) -> ConnectionTerms {
+        ConnectionTerms {
             peer_to_peer: self.peer_to_peer.map(Into::into),
             rtr: self.rtr.map(|list| list.0),
             no_crc: self.crc == Switch::Off,

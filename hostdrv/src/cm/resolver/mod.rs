@@ -96,7 +96,12 @@ pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
 
 /// Tells it something, if it is there, without waiting for it.
 pub(super) fn tell(socket: &Path, what: Told) {
-    let told = || write_message(&mut Until::after(&connect(socket)?, PATIENCE), &what.to_bytes());
+    let told = || {
+        write_message(
+            &mut Until::after(&connect(socket)?, PATIENCE),
+            &what.to_bytes(),
+        )
+    };
     said(socket, told());
 }
 

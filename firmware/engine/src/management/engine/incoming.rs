@@ -65,7 +65,7 @@ impl Engine {
         mac: [u8; 6],
         port: &mut P,
     ) {
-        self.shared.half_open.rows.moved(ip, mac);
+        self.half_open.rows.moved(ip, mac);
         let behind: Vec<u16> = self.conns.behind(ip).collect();
         for slot in behind {
             let Some(conn) = self.conns.get(slot) else {
