@@ -152,10 +152,12 @@ fn a_program_that_waits_on_a_driven_device() {
         }
     };
     std::thread::scope(|scope| {
-        let (a, b) = (&pair.a, &pair.b);
+        let (a, b, pair) = (&pair.a, &pair.b, &pair);
         let echo = scope.spawn(move || {
             for n in 0..300 {
-                b.cq.wait_success(LIMIT).expect("a message");
+                let came = b.cq.wait_success(LIMIT);
+                let why = || pair.bench.device(1).get_async_event();
+                assert!(came.is_ok(), "message {n}: {came:?}, {:?}", why());
                 pause(n);
                 far.post_recv(RecvWr::new(0)).expect("room");
                 far.post_send(SendWr::send(1)).expect("room");
@@ -164,7 +166,9 @@ fn a_program_that_waits_on_a_driven_device() {
         for n in 0..300 {
             near.post_recv(RecvWr::new(0)).expect("room");
             near.post_send(SendWr::send(1)).expect("room");
-            a.cq.wait_success(LIMIT).expect("an answer");
+            let came = a.cq.wait_success(LIMIT);
+            let why = || pair.bench.device(0).get_async_event();
+            assert!(came.is_ok(), "answer {n}: {came:?}, {:?}", why());
             pause(n + 3);
         }
         echo.join().expect("no panic");
