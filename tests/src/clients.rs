@@ -192,7 +192,10 @@ impl Scene {
         files: &[BorrowedFd<'_>],
     ) -> io::Result<(u64, Words, Vec<OwnedFd>)> {
         let mut request = [0; 8];
-        request.iter_mut().zip(words).for_each(|(to, word)| *to = *word);
+        request
+            .iter_mut()
+            .zip(words)
+            .for_each(|(to, word)| *to = *word);
         client.send(&request, files);
         self.until(|_| client.answer().transpose())
     }

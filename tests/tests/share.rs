@@ -334,7 +334,9 @@ fn a_client_has_its_limits() {
     let asked = std::thread::spawn(move || {
         let client = Client::connect(Path::new(&path)).expect("a broker");
         let too_much = client.memory((1 << 20) + 1, Access::LOCAL_WRITE).err();
-        let region = client.memory(1 << 19, Access::LOCAL_WRITE).expect("allowed");
+        let region = client
+            .memory(1 << 19, Access::LOCAL_WRITE)
+            .expect("allowed");
         let no_more = client.memory((1 << 19) + 1, Access::LOCAL_WRITE).err();
         let nonsense = client.create_qp(QpCap::default(), 0).err();
         let qp = client.create_qp(QpCap::default(), 128).expect("allowed");

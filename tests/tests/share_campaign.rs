@@ -91,16 +91,22 @@ impl Hostile {
             request[random.random_range(0..8)] = number(random);
         }
         let sent: Vec<OwnedFd> = match random.random_range(0..3) {
-            0 => (0..random.random_range(1..4)).map(|_| self.descriptor(random)).collect(),
+            0 => (0..random.random_range(1..4))
+                .map(|_| self.descriptor(random))
+                .collect(),
             _ => Vec::new(),
         };
         let files: Vec<BorrowedFd<'_>> = sent.iter().map(AsFd::as_fd).collect();
         match random.random_range(0..12) {
             0 => {
-                let bytes: Vec<u8> = (0..random.random_range(1..200)).map(|_| random.random()).collect();
+                let bytes: Vec<u8> = (0..random.random_range(1..200))
+                    .map(|_| random.random())
+                    .collect();
                 self.client.send_bytes(&bytes, &files);
             }
-            1 => self.client.send(&request[..random.random_range(1..8)], &files),
+            1 => self
+                .client
+                .send(&request[..random.random_range(1..8)], &files),
             _ => self.client.send(&request, &files),
         }
         drop(files);
@@ -114,7 +120,9 @@ impl Hostile {
             std::thread::yield_now();
             match self.client.answer() {
                 Ok(None) => {}
-                Ok(Some((status, words, files))) => return self.keep(request, status, words, files),
+                Ok(Some((status, words, files))) => {
+                    return self.keep(request, status, words, files)
+                }
                 Err(_) => return,
             }
         }

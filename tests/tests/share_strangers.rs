@@ -9,8 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weft_hostdrv::cm::*;
+use weft_hostdrv::transport::queue_memory::QueueMemory;
 use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::{Gone, NotPosted, QpCap, XrcdOpen};
+use weft_hostdrv::verbs::queues::CompletionQueue;
+use weft_hostdrv::verbs::{Gone, NotPosted, QpCap, QpInit, XrcdOpen};
+use weft_layout::Cqe;
 use weft_share::{Broker, Client, Limits};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{broker_scene, Honest, RawClient, Scene};
@@ -39,7 +42,10 @@ fn lingering() -> (OwnedFd, TcpStream) {
 /// D1: whatever a client sends along, and however it goes, others are served.
 #[test]
 fn a_descriptor_that_does_not_close_holds_nobody() {
-    if left_out_on_card("a_descriptor_that_does_not_close_holds_nobody", "nothing is lent") {
+    if left_out_on_card(
+        "a_descriptor_that_does_not_close_holds_nobody",
+        "nothing is lent",
+    ) {
         return;
     }
     let _limit = Watchdog::after(Duration::from_secs(60), "descriptors that do not close");
@@ -76,6 +82,23 @@ fn a_descriptor_that_does_not_close_holds_nobody() {
         let (status, ..) = scene.ask(&honest, &[HELLO], &[]).expect("served");
         assert_eq!(status, 0);
     }
+    // Somebody who is turned away, and has said something before.
+    let one = Limits {
+        clients: 1,
+        ..Limits::default()
+    };
+    let mut full = broker_scene(72, one);
+    let _only = RawClient::connect(&full.path);
+    full.turn();
+    for _ in 0..2 {
+        let (socket, other) = lingering();
+        held.push(other);
+        let stranger = RawClient::connect(&full.path);
+        stranger.send(&[HELLO], &[socket.as_fd()]);
+        drop(socket);
+        let (status, ..) = full.until(|_| stranger.answer().transpose()).expect("told");
+        assert_eq!(status, 1);
+    }
     // They linger still.
     for mut other in held {
         other.set_nonblocking(true).expect("possible");
@@ -100,12 +123,8 @@ fn a_strangers_descriptor_names_no_domain() {
     let _ = scene.ask(&owner, &[OPEN_XRCD, 1], &[file.as_fd()]);
     let stranger = RawClient::connect(&scene.path);
     scene.ask(&stranger, &[HELLO, 1, 9], &[]).expect("let in");
-    let only_path = rustix::fs::open(
-        &path,
-        rustix::fs::OFlags::PATH,
-        rustix::fs::Mode::empty(),
-    )
-    .expect("a path");
+    let only_path = rustix::fs::open(&path, rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())
+        .expect("a path");
     let answer = scene.ask(&stranger, &[OPEN_XRCD, 0], &[only_path.as_fd()]);
     let (status, words, _) = answer.expect("answered");
     assert_eq!(status, 1, "a domain by a descriptor: {words:?}");
@@ -126,7 +145,12 @@ fn what_a_client_has_is_counted() {
     let greedy = RawClient::connect(&scene.path);
     scene.ask(&greedy, &[HELLO], &[]).expect("let in");
     let mut had = 0;
-    while scene.ask(&greedy, &[MEMORY, 1, 1], &[]).expect("answered").0 == 0 {
+    while scene
+        .ask(&greedy, &[MEMORY, 1, 1], &[])
+        .expect("answered")
+        .0
+        == 0
+    {
         had += 1;
         assert!(had < stags / 2, "{had} regions of one byte");
     }
@@ -143,7 +167,10 @@ fn what_a_client_has_is_counted() {
 /// D4: a client's listener is under the host's policy as a program's own is.
 #[test]
 fn the_policy_is_asked_about_requests_at_a_clients_port() {
-    if left_out_on_card("the_policy_is_asked_about_requests_at_a_clients_port", "nothing is lent") {
+    if left_out_on_card(
+        "the_policy_is_asked_about_requests_at_a_clients_port",
+        "nothing is lent",
+    ) {
         return;
     }
     let mut scene = broker_scene(64, Limits::default());
@@ -163,7 +190,10 @@ fn the_policy_is_asked_about_requests_at_a_clients_port() {
                 let Event::ConnectRequest { conn, .. } = event else {
                     panic!("{event:?}");
                 };
-                client.control().post(&control::abort(conn), &[]).expect("room");
+                client
+                    .control()
+                    .post(&control::abort(conn), &[])
+                    .expect("room");
             }
             scene.peer_event()
         });
@@ -227,7 +257,10 @@ fn a_client_hears_that_the_broker_is_gone() {
 /// D5: neither looks again and again: a broker that sleeps is woken by a post, a client by its completion.
 #[test]
 fn broker_and_client_sleep_until_the_other_rings() {
-    if left_out_on_card("broker_and_client_sleep_until_the_other_rings", "nothing is lent") {
+    if left_out_on_card(
+        "broker_and_client_sleep_until_the_other_rings",
+        "nothing is lent",
+    ) {
         return;
     }
     let _limit = Watchdog::after(Duration::from_secs(120), "two that sleep");
@@ -239,7 +272,9 @@ fn broker_and_client_sleep_until_the_other_rings() {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = stop.clone();
     let serving = std::thread::spawn(move || {
-        broker.serve(|| stopped.load(Ordering::Relaxed)).expect("it works");
+        broker
+            .serve(|| stopped.load(Ordering::Relaxed))
+            .expect("it works");
     });
     let mut client = Client::connect(&path).expect("a broker");
     let line = client.line().expect("version 3").clone();
@@ -251,7 +286,10 @@ fn broker_and_client_sleep_until_the_other_rings() {
         let answered = line.wait_for(None, || client.control().answer());
         let (_, answer) = answered.expect("it is there").expect("no limit");
         assert!(answer.is_ok());
-        client.control().post(&control::unlisten(5000), &[]).expect("room");
+        client
+            .control()
+            .post(&control::unlisten(5000), &[])
+            .expect("room");
         let answered = line.wait_for(None, || client.control().answer());
         assert!(answered.expect("it is there").is_some());
     }
@@ -266,7 +304,10 @@ fn broker_and_client_sleep_until_the_other_rings() {
 /// D4: whom a client may ask, and where it may listen, says the policy as well; a rejection comes as one of the peer's would.
 #[test]
 fn the_policy_is_asked_about_what_a_client_wants() {
-    if left_out_on_card("the_policy_is_asked_about_what_a_client_wants", "nothing is lent") {
+    if left_out_on_card(
+        "the_policy_is_asked_about_what_a_client_wants",
+        "nothing is lent",
+    ) {
         return;
     }
     let mut scene = broker_scene(68, Limits::default());
@@ -289,7 +330,9 @@ fn the_policy_is_asked_about_what_a_client_wants() {
     let in_use = |port| Err(control::Refusal::Engine(control::Error::PortInUse(port)));
     let listen = |scene: &mut Scene, honest: &mut Honest, port| {
         let listen = control::listen(port, 1);
-        scene.command(&mut honest.client, &listen).map(|answer| answer.port)
+        scene
+            .command(&mut honest.client, &listen)
+            .map(|answer| answer.port)
     };
     assert_eq!(listen(&mut scene, &mut honest, 7500), in_use(7500));
     assert_eq!(listen(&mut scene, &mut honest, 6999), Ok(6999));
@@ -311,7 +354,12 @@ fn the_policy_is_asked_about_what_a_client_wants() {
     let connect = control::connect(qp.id, &params);
     let conn = scene.command(&mut client, &connect).expect("its own").conn;
     let event = scene.until(|_| client.control().take_event());
-    let Event::Rejected { conn: rejected, private_data, .. } = event else {
+    let Event::Rejected {
+        conn: rejected,
+        private_data,
+        ..
+    } = event
+    else {
         panic!("{event:?}");
     };
     assert_eq!(rejected.number(), conn);
@@ -321,7 +369,10 @@ fn the_policy_is_asked_about_what_a_client_wants() {
     assert!(gone.is_err());
     // It may ask elsewhere with the same queue pair.
     let params = ConnectParams {
-        remote: Endpoint { port: 4791, ..remote },
+        remote: Endpoint {
+            port: 4791,
+            ..remote
+        },
         ..params
     };
     let connect = control::connect(qp.id, &params);
@@ -342,7 +393,9 @@ fn a_target_opened_again_is_counted_once() {
         let xrcd = client.open_xrcd("one", XrcdOpen::New).expect("a domain");
         let target = client.create_target(xrcd).expect("a target");
         for _ in 0..200 {
-            let again = client.open_target(xrcd, target.qp_num).expect("it is there");
+            let again = client
+                .open_target(xrcd, target.qp_num)
+                .expect("it is there");
             assert_eq!(again.id, target.id);
             let place = client.open_xrcd("one", XrcdOpen::Existing);
             assert!(place.is_ok());
@@ -355,4 +408,42 @@ fn a_target_opened_again_is_counted_once() {
     }
     drop(client);
     scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
+}
+
+/// D14: when a client goes, nobody counts what it has written into its completion queue.
+#[test]
+fn a_lent_queue_is_not_read_when_it_goes() {
+    if left_out_on_card("a_lent_queue_is_not_read_when_it_goes", "nothing is lent") {
+        return;
+    }
+    let bench = Bench::new(&Way::Sim, 73).expect("two cards come up");
+    let device = bench.device(0);
+    let pd = device.alloc_pd().expect("a domain");
+    let cq = device.create_shareable_cq(64).expect("a queue");
+    let init = QpInit {
+        shareable: true,
+        ..QpInit::new(&cq)
+    };
+    let qp = pd.create_qp(&init).expect("a queue pair");
+    let file = qp
+        .share()
+        .expect("possible")
+        .completions
+        .try_clone_to_owned();
+    let memory = QueueMemory::map(file.expect("a file")).expect("memory");
+    let layout = CompletionQueue::new(64).expect("a size");
+    for number in 0..64 {
+        let forged = Cqe {
+            qp_num: qp.qp_num(),
+            opcode: (number % 2) as u8,
+            flow: qp.flow(),
+            ..Cqe::default()
+        };
+        layout.put(memory.words(), number, forged);
+    }
+    drop(qp);
+    // More work than places: from now on they are counted.
+    let _other = pd.create_qp(&QpInit::new(&cq)).expect("a queue pair");
+    let said = format!("{cq:?}");
+    assert!(said.contains("promised: 0"), "{said}");
 }

@@ -61,9 +61,7 @@ fn receiver() {
     let errand = std::env::var("WEFT_ERRAND").expect("an errand");
     let errand: Errand = serde_json::from_str(&errand).expect("an errand");
     let mut client = Client::connect(Path::new(&errand.socket)).expect("a broker");
-    let xrcd = client
-        .open_xrcd(DOMAIN, XrcdOpen::OrNew)
-        .expect("a domain");
+    let xrcd = client.open_xrcd(DOMAIN, XrcdOpen::OrNew).expect("a domain");
     let bytes = SLOT * u64::from(SLOTS);
     let region = client.memory(bytes, Access::LOCAL_WRITE).expect("allowed");
     let lent = region.lent;

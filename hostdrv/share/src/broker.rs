@@ -16,8 +16,8 @@ use super::limits::{Accounts, Limits};
 use super::session::{charge, Session};
 use weft_card_transport::listening::{self, Listening};
 use weft_hostdrv::device::{Device, Resource};
-use weft_hostdrv::DeviceError;
 use weft_hostdrv::verbs::{Gone, VerbsError};
+use weft_hostdrv::DeviceError;
 
 /// How long a broker sleeps that has clients of versions 1 and 2, which wake nobody.
 const NAP_NS: u64 = 50_000;

@@ -73,7 +73,9 @@ impl Client {
             _ => {
                 let files = files.split_off(2.min(files.len()));
                 let ringing = socket.clone();
-                Some(SharedLine::open(some(files)?, move || packet::ring(&ringing))?)
+                Some(SharedLine::open(some(files)?, move || {
+                    packet::ring(&ringing)
+                })?)
             }
         };
         let control = SharedControl::open(some(files)?, terms)?;
@@ -116,10 +118,12 @@ impl Client {
         let request: Request = words(request);
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         let heard = ask(&self.socket, &request).and_then(|()| hear(&self.socket));
-        heard.map_err(|error| match self.line.as_ref().and_then(|line| line.gone()) {
-            Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),
-            _ => error,
-        })
+        heard.map_err(
+            |error| match self.line.as_ref().and_then(|line| line.gone()) {
+                Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),
+                _ => error,
+            },
+        )
     }
 
     /// What the broker's device can do. Fields that one of the two does not know are 0, or left out. A broker of version 1 cannot say.

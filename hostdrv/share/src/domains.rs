@@ -201,3 +201,20 @@ impl Opened {
         Ok((words(&said.map(u64::from)), files))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What two users call the same are two.
+    #[test]
+    fn names_are_a_users_own() {
+        let name = |user, word| Name {
+            user,
+            words: [word, 0, 0, 0, 0, 0],
+        };
+        assert!(name(7, 1) == name(7, 1));
+        assert!(name(7, 1) != name(8, 1));
+        assert!(name(7, 1) != name(7, 2));
+    }
+}

@@ -157,9 +157,9 @@ impl Session {
                 hello(device, who, control, line, version)
             }),
             (packet::EXTENSIONS, Some(_)) => extensions(device, rest).map(without_files),
-            (packet::OPEN_XRCD_BY_FILE, Some(_)) => {
-                Err("an XRC domain is opened by a name, since version 3 of the interface".to_owned())
-            }
+            (packet::OPEN_XRCD_BY_FILE, Some(_)) => Err(
+                "an XRC domain is opened by a name, since version 3 of the interface".to_owned(),
+            ),
             (packet::OPEN_XRCD, Some(_)) => {
                 let place = domains.open(device, opened, (account, *user), rest);
                 place.map(without_files)
@@ -223,7 +223,12 @@ fn hello<'c>(
     }
     let (files, terms) = control.insert(lease).files().map_err(text)?;
     let mut files = files.to_vec();
-    files.extend(line.as_ref().and_then(LentLine::files).into_iter().flatten());
+    files.extend(
+        line.as_ref()
+            .and_then(LentLine::files)
+            .into_iter()
+            .flatten(),
+    );
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
     Ok((version::said(sizes, version), files))
@@ -253,8 +258,9 @@ fn create_qp<'q>(
         max_inline_data: size(asked, 4),
     };
     let cqe = size(asked, 5);
-    // Sizes that no queue has are refused below, with the reason.
-    let bytes = lent_bytes(&cap, cqe).unwrap_or(0);
+    let Some(bytes) = lent_bytes(&cap, cqe) else {
+        return Err(no_such_queues(device, pd, cap, cqe));
+    };
     let charges = charge(
         account,
         &[
@@ -291,6 +297,21 @@ fn create_qp<'q>(
     ];
     let files = vec![lease.queues, lease.completions];
     Ok((words(&said.map(u64::from)), files))
+}
+
+/// Why there are no queues of these sizes: the smallest of the one beside the other is refused, and says why.
+fn no_such_queues(device: &Device, pd: &Pd, cap: QpCap, cqe: usize) -> String {
+    let made = device.create_cq(cqe.min(1), None).and_then(|cq| {
+        let init = QpInit {
+            cap,
+            ..QpInit::new(&cq)
+        };
+        pd.create_qp(&init)
+    });
+    match made {
+        Ok(_) => format!("{cqe} completion queue entries: use at most 16777216"),
+        Err(why) => text(why),
+    }
 }
 
 fn memory(

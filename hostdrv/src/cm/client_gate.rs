@@ -22,11 +22,7 @@ struct ClientGate {
 
 /// What decides on the ports and connections of a client of this user: the device's policy, [that of the host](super::HostPolicy::of_host) unless
 /// another one was set, and its packet filter. `privileged`: it may listen on ports below 1024.
-pub fn client_gate(
-    device: &Device,
-    user: u32,
-    privileged: bool,
-) -> Result<Arc<dyn Gate>, CmError> {
+pub fn client_gate(device: &Device, user: u32, privileged: bool) -> Result<Arc<dyn Gate>, CmError> {
     device.take_host_policy()?;
     Ok(Arc::new(ClientGate {
         device: device.clone(),

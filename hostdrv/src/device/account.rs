@@ -181,10 +181,9 @@ impl Account {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let mut next = Some(&self.account);
-        while let Some(account) = next {
+        let accounts = std::iter::successors(Some(&self.account), |account| account.above.as_ref());
+        for account in accounts {
             Account::give_back(account, self.resource, self.amount);
-            next = account.above.as_ref();
         }
     }
 }
@@ -198,7 +197,8 @@ mod tests {
         let most = |most| Quota::UNLIMITED.with(Resource::Regions, most);
         let all = Account::new("all", most(5), None);
         let user = Account::new("user 7", most(4), Some(all.clone()));
-        let [one, two] = ["one", "two"].map(|whose| Account::new(whose, most(3), Some(user.clone())));
+        let [one, two] =
+            ["one", "two"].map(|whose| Account::new(whose, most(3), Some(user.clone())));
         let other = Account::new("other", most(9), Some(all.clone()));
         let three = one.charge(Resource::Regions, 3).expect("allowed");
         let refused = |account: &Arc<Account>, amount| {
@@ -211,10 +211,16 @@ mod tests {
         assert_eq!(refused(&other, u64::MAX), ("other".into(), 0));
         let used = [&all, &user, &one, &two, &other].map(|account| account.used(Resource::Regions));
         assert_eq!(used, [3, 3, 3, 0, 0]);
-        let said = two.charge(Resource::Regions, 2).expect_err("full").to_string();
+        let said = two
+            .charge(Resource::Regions, 2)
+            .expect_err("full")
+            .to_string();
         assert_eq!(said, "2 more of the regions: user 7 has 3 of at most 4");
         drop(three);
-        let both = (two.charge(Resource::Regions, 3), one.charge(Resource::Regions, 1));
+        let both = (
+            two.charge(Resource::Regions, 3),
+            one.charge(Resource::Regions, 1),
+        );
         assert!(both.0.is_ok() && both.1.is_ok());
         assert_eq!(all.table(), [("regions", 4)]);
         drop(both);

@@ -424,6 +424,9 @@ mod tests {
             terminate: None,
             received: false,
         };
-        assert_eq!([5, 6].map(|qp| all.take(&fatal(qp))), [Taken::Own, Taken::Others]);
+        assert_eq!(
+            [5, 6].map(|qp| all.take(&fatal(qp))),
+            [Taken::Own, Taken::Others]
+        );
     }
 }

@@ -19,9 +19,9 @@ use weft_engine::{Event, PdId, QpId};
 
 use super::mr::Mr;
 use super::qp::Qp;
+use super::shared_line::{NotPosted, SharedLine};
 use super::xrcd::QpKind;
 use super::VerbsError;
-use super::shared_line::{NotPosted, SharedLine};
 use crate::device::{Account, Control, ControlRings, Device, Gate, Open, Quota, Resource};
 
 /// What a borrower has to know of lent control rings beside their files.

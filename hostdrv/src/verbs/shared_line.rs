@@ -287,9 +287,10 @@ mod tests {
 
     fn line() -> (LentLine, Arc<SharedLine>) {
         let mut lent = LentLine::new().expect("files");
-        let files = lent.files().expect("files").map(|file| {
-            file.try_clone_to_owned().expect("a file")
-        });
+        let files = lent
+            .files()
+            .expect("files")
+            .map(|file| file.try_clone_to_owned().expect("a file"));
         lent.lent();
         (lent, SharedLine::open(files, || ()).expect("as lent"))
     }
@@ -325,16 +326,22 @@ mod tests {
         drop(lent);
         assert_eq!(line.wait_for(None, || None::<()>), Err(Gone::Broker));
         assert_eq!(SharedLine::check(&Some(line.clone())), Err(Gone::Broker));
-        assert_eq!(line.wait_for(None, || Some(5)), Ok(Some(5)), "what is there is found");
+        assert_eq!(
+            line.wait_for(None, || Some(5)),
+            Ok(Some(5)),
+            "what is there is found"
+        );
     }
 
     /// A borrower that reads nothing, and says that it sleeps for ever, holds nobody.
     #[test]
     fn a_bell_that_nobody_hears_holds_nobody() {
         let mut lent = LentLine::new().expect("files");
-        let kept: Vec<OwnedFd> = lent.files().expect("files").map(|file| {
-            file.try_clone_to_owned().expect("a file")
-        }).into();
+        let kept: Vec<OwnedFd> = lent
+            .files()
+            .expect("files")
+            .map(|file| file.try_clone_to_owned().expect("a file"))
+            .into();
         lent.lent();
         // The borrower's end is the same open file for both: its mode is not the owner's.
         rustix::io::ioctl_fionbio(&kept[1], false).expect("possible");
@@ -345,6 +352,8 @@ mod tests {
             lent.wake();
         }
         // Nor can it send anything.
-        assert!(UnixStream::from(kept[1].try_clone().expect("a file")).write(&[1]).is_err());
+        assert!(UnixStream::from(kept[1].try_clone().expect("a file"))
+            .write(&[1])
+            .is_err());
     }
 }

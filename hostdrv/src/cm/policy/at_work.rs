@@ -235,7 +235,11 @@ mod tests {
         let policy = HostPolicy::new(policy.expect("a policy"));
         let judge = |direction, from, port, user| {
             let user = Some(user);
-            let asker = Asker { direction, user, ..asker(from, port, b"") };
+            let asker = Asker {
+                direction,
+                user,
+                ..asker(from, port, b"")
+            };
             policy.judge(0, &asker) == Judgement::Approved
         };
         let zero = [0; 4];
