@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
+use super::asked::{charge, size, text};
 use super::packet::{words, Words};
-use super::session::{size, text};
+
 use weft_hostdrv::device::{Account, Charge, Device, Resource};
 use weft_hostdrv::verbs::{lent_srq_bytes, ControlLease, Pd, Qp, SrqInit, SrqLease, Xrcd};
 
@@ -184,7 +185,7 @@ impl Opened {
         };
         let cqe = size(asked, 3);
         let bytes = lent_srq_bytes(init.max_wr, cqe);
-        let charges = super::session::charge(
+        let charges = charge(
             account,
             &[
                 (Resource::SharedQueues, 1),

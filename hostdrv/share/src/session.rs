@@ -5,12 +5,13 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use super::asked::{charge, half, size, text};
 use super::domains::{Domains, Opened};
 use super::door::Door;
 use super::packet::{self, words, Request, Words};
 use super::{sized, version};
 use weft_hostdrv::cm::client_gate;
-use weft_hostdrv::device::{Account, Charge, Device, Resource};
+use weft_hostdrv::device::{Account, Device, Resource};
 use weft_hostdrv::verbs::{
     lent_bytes, Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit,
     QpKind,
@@ -30,31 +31,6 @@ pub(super) struct Session {
     user: u32,
     account: Arc<Account>,
     door: Door,
-}
-
-pub(super) fn text(error: impl ToString) -> String {
-    error.to_string()
-}
-
-/// A number of a request.
-pub(super) fn size(asked: &[u64], at: usize) -> usize {
-    let size = asked.get(at).map_or(0, |size| *size);
-    usize::try_from(size).unwrap_or(usize::MAX)
-}
-
-/// A number of a request that has 32 bits.
-fn half(asked: &[u64], at: usize) -> u32 {
-    u32::try_from(size(asked, at)).unwrap_or(u32::MAX)
-}
-
-/// Counts all of this, or nothing.
-pub(super) fn charge(
-    account: &Arc<Account>,
-    all: &[(Resource, u64)],
-) -> Result<Vec<Charge>, String> {
-    let all = all.iter();
-    all.map(|(resource, amount)| account.charge(*resource, *amount).map_err(text))
-        .collect()
 }
 
 impl Session {
