@@ -32,6 +32,7 @@ mod page_runs;
 mod place;
 mod queue_pairs;
 mod raw_queues;
+mod said;
 mod second_port;
 mod shared_receives;
 mod sleep;
@@ -91,6 +92,7 @@ use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
 pub use raw_queues::{RawConfig, RawStats, Sent};
+pub(crate) use said::Said;
 use second_port::SecondPort;
 pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
@@ -640,7 +642,7 @@ impl Device {
     fn make_progress(&self, program: bool) -> Result<usize, DeviceError> {
         let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
-        let settled;
+        let (settled, waits_for_gates);
         {
             let mut state = self.lock();
             state.check_fault()?;
@@ -669,9 +671,12 @@ impl Device {
             if state.watched().is_some() {
                 state.arm()?;
             }
+            waits_for_gates = state.waits_for_gates();
             settled = self.is_idle();
         }
-        handled += self.ask_gates()?;
+        if waits_for_gates {
+            handled += self.ask_gates()?;
+        }
         handled += self.dispatch_events()?;
         if !settled {
             handled += self.housekeep();

@@ -153,6 +153,10 @@ impl Hostile {
             return;
         };
         let words = memory.words();
+        if words.is_empty() {
+            // Less than a word.
+            return;
+        }
         for _ in 0..random.random_range(1..40) {
             // Doorbells and tails lie in front.
             let reach = match random.random() {

@@ -9,8 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weft_hostdrv::cm::*;
+use weft_hostdrv::transport::queue_memory::QueueMemory;
 use weft_hostdrv::unstable::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::{Gone, NotPosted, QpCap, XrcdOpen};
+use weft_hostdrv::unstable::queues::CompletionQueue;
+use weft_hostdrv::verbs::{Gone, NotPosted, QpCap, QpInit, XrcdOpen};
+use weft_layout::Cqe;
 use weft_share::{Broker, Client, Limits};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{broker_scene, Honest, RawClient, Scene};
@@ -78,6 +81,23 @@ fn a_descriptor_that_does_not_close_holds_nobody() {
         let honest = RawClient::connect(&scene.path);
         let (status, ..) = scene.ask(&honest, &[HELLO], &[]).expect("served");
         assert_eq!(status, 0);
+    }
+    // Somebody who is turned away, and has said something before.
+    let one = Limits {
+        clients: 1,
+        ..Limits::default()
+    };
+    let mut full = broker_scene(72, one);
+    let _only = RawClient::connect(&full.path);
+    full.turn();
+    for _ in 0..2 {
+        let (socket, other) = lingering();
+        held.push(other);
+        let stranger = RawClient::connect(&full.path);
+        stranger.send(&[HELLO], &[socket.as_fd()]);
+        drop(socket);
+        let (status, ..) = full.until(|_| stranger.answer().transpose()).expect("told");
+        assert_eq!(status, 1);
     }
     // They linger still.
     for mut other in held {
@@ -388,4 +408,42 @@ fn a_target_opened_again_is_counted_once() {
     }
     drop(client);
     scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
+}
+
+/// D14: when a client goes, nobody counts what it has written into its completion queue.
+#[test]
+fn a_lent_queue_is_not_read_when_it_goes() {
+    if left_out_on_card("a_lent_queue_is_not_read_when_it_goes", "nothing is lent") {
+        return;
+    }
+    let bench = Bench::new(&Way::Sim, 73).expect("two cards come up");
+    let device = bench.device(0);
+    let pd = device.alloc_pd().expect("a domain");
+    let cq = device.create_shareable_cq(64).expect("a queue");
+    let init = QpInit {
+        shareable: true,
+        ..QpInit::new(&cq)
+    };
+    let qp = pd.create_qp(&init).expect("a queue pair");
+    let file = qp
+        .share()
+        .expect("possible")
+        .completions
+        .try_clone_to_owned();
+    let memory = QueueMemory::map(file.expect("a file")).expect("memory");
+    let layout = CompletionQueue::new(64).expect("a size");
+    for number in 0..64 {
+        let forged = Cqe {
+            qp_num: qp.qp_num(),
+            opcode: (number % 2) as u8,
+            flow: qp.flow(),
+            ..Cqe::default()
+        };
+        layout.put(memory.words(), number, forged);
+    }
+    drop(qp);
+    // More work than places: from now on they are counted.
+    let _other = pd.create_qp(&QpInit::new(&cq)).expect("a queue pair");
+    let said = format!("{cq:?}");
+    assert!(said.contains("promised: 0"), "{said}");
 }

@@ -10,10 +10,11 @@ use rustix::net::sockopt::socket_peercred;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::asked::charge;
 use super::domains::Domains;
 use super::door::{Closers, Door, Wake};
 use super::limits::{Accounts, Limits};
-use super::session::{charge, Session};
+use super::session::Session;
 use weft_card_transport::listening::{self, Listening};
 use weft_hostdrv::device::{Device, Resource};
 use weft_hostdrv::verbs::{Gone, VerbsError};

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
+use super::asked::{charge, size, text};
 use super::packet::{words, Words};
-use super::session::{size, text};
+
 use weft_hostdrv::device::{Account, Charge, Device, Resource};
 use weft_hostdrv::verbs::{lent_srq_bytes, ControlLease, Pd, Qp, SrqInit, SrqLease, Xrcd};
 
@@ -184,7 +185,7 @@ impl Opened {
         };
         let cqe = size(asked, 3);
         let bytes = lent_srq_bytes(init.max_wr, cqe);
-        let charges = super::session::charge(
+        let charges = charge(
             account,
             &[
                 (Resource::SharedQueues, 1),
@@ -199,5 +200,22 @@ impl Opened {
         let (files, terms) = lease.files().map_err(text)?;
         let said = [terms.srq_num, terms.max_wr, terms.cqe];
         Ok((words(&said.map(u64::from)), files))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What two users call the same are two.
+    #[test]
+    fn names_are_a_users_own() {
+        let name = |user, word| Name {
+            user,
+            words: [word, 0, 0, 0, 0, 0],
+        };
+        assert!(name(7, 1) == name(7, 1));
+        assert!(name(7, 1) != name(8, 1));
+        assert!(name(7, 1) != name(7, 2));
     }
 }

@@ -15,6 +15,7 @@
 //!
 //! The two may be of different versions: they agree on one that both speak.
 
+mod asked;
 mod broker;
 mod client;
 mod domains;

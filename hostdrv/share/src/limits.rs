@@ -101,7 +101,10 @@ impl Accounts {
             let whole = u128::from(self.all_quota.of(resource));
             let part = whole * u128::from(self.limits.user_share) / 100;
             let part = u64::try_from(part).unwrap_or(u64::MAX);
-            quota.with(resource, part.max(1))
+            // At least what one client may have.
+            let own = Some(self.limits.of_client().of(resource));
+            let own = own.filter(|most| *most != u64::MAX).unwrap_or(1);
+            quota.with(resource, part.max(own))
         };
         // What is nowhere limited is not here, either.
         let limited = |resource: &Resource| self.all_quota.of(*resource) != u64::MAX;

@@ -5,12 +5,13 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use super::asked::{charge, half, size, text};
 use super::domains::{Domains, Opened};
 use super::door::Door;
 use super::packet::{self, words, Request, Words};
 use super::{sized, version};
 use weft_hostdrv::cm::client_gate;
-use weft_hostdrv::device::{Account, Charge, Device, Resource};
+use weft_hostdrv::device::{Account, Device, Resource};
 use weft_hostdrv::verbs::{
     lent_bytes, Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit,
     QpKind,
@@ -30,31 +31,6 @@ pub(super) struct Session {
     user: u32,
     account: Arc<Account>,
     door: Door,
-}
-
-pub(super) fn text(error: impl ToString) -> String {
-    error.to_string()
-}
-
-/// A number of a request.
-pub(super) fn size(asked: &[u64], at: usize) -> usize {
-    let size = asked.get(at).map_or(0, |size| *size);
-    usize::try_from(size).unwrap_or(usize::MAX)
-}
-
-/// A number of a request that has 32 bits.
-fn half(asked: &[u64], at: usize) -> u32 {
-    u32::try_from(size(asked, at)).unwrap_or(u32::MAX)
-}
-
-/// Counts all of this, or nothing.
-pub(super) fn charge(
-    account: &Arc<Account>,
-    all: &[(Resource, u64)],
-) -> Result<Vec<Charge>, String> {
-    let all = all.iter();
-    all.map(|(resource, amount)| account.charge(*resource, *amount).map_err(text))
-        .collect()
 }
 
 impl Session {
@@ -258,8 +234,9 @@ fn create_qp<'q>(
         max_inline_data: size(asked, 4),
     };
     let cqe = size(asked, 5);
-    // Sizes that no queue has are refused below, with the reason.
-    let bytes = lent_bytes(&cap, cqe).unwrap_or(0);
+    let Some(bytes) = lent_bytes(&cap, cqe) else {
+        return Err(no_such_queues(device, pd, cap, cqe));
+    };
     let charges = charge(
         account,
         &[
@@ -296,6 +273,21 @@ fn create_qp<'q>(
     ];
     let files = vec![lease.queues, lease.completions];
     Ok((words(&said.map(u64::from)), files))
+}
+
+/// Why there are no queues of these sizes: the smallest of the one beside the other is refused, and says why.
+fn no_such_queues(device: &Device, pd: &Pd, cap: QpCap, cqe: usize) -> String {
+    let made = device.create_cq(cqe.min(1), None).and_then(|cq| {
+        let init = QpInit {
+            cap,
+            ..QpInit::new(&cq)
+        };
+        pd.create_qp(&init)
+    });
+    match made {
+        Ok(_) => format!("{cqe} completion queue entries: use at most 16777216"),
+        Err(why) => text(why),
+    }
 }
 
 fn memory(

@@ -181,10 +181,9 @@ impl Account {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let mut next = Some(&self.account);
-        while let Some(account) = next {
+        let accounts = std::iter::successors(Some(&self.account), |account| account.above.as_ref());
+        for account in accounts {
             Account::give_back(account, self.resource, self.amount);
-            next = account.above.as_ref();
         }
     }
 }

@@ -1,28 +1,27 @@
 //! Control rings of other processes: their commands are checked and done, events of what is theirs go to them.
 //!
-//! Nothing wakes their process, and a command does not wake this one: each [`Device::progress`](super::Device::progress) looks.
+//! A command does not wake this process by itself: each [`Device::progress`](super::Device::progress) looks.
+
+mod gates;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use weft_engine::commands::{self, Answer, Refusal};
 use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, QpState};
-use weft_layout::CommandOpcode;
 use weft_queues::TakenCommand;
 
 use super::account::{Account, Charge};
 use super::client_resources::{Checked, ClientResources, Taken};
 use super::control::ControlRings;
 use super::executor::{Executor, Outcome};
-use super::gate::{self, Gate, Knock};
+use super::gate::{self, Gate};
 use super::{Device, Here, Place, State};
 use crate::error::DeviceError;
+use gates::is_for_the_gate;
 
 /// Events that wait for room in its ring: with so many, a process gets no more connections.
 const MAX_WAITING: usize = 64;
-
-/// Connections of this number modulo 2^16, which the engine never makes: a gate has rejected them.
-const NO_CONNECTION: u64 = 0xfffe;
 
 /// The connection that an event is of.
 fn conn_of(event: &Event) -> Option<ConnId> {
@@ -34,12 +33,6 @@ fn conn_of(event: &Event) -> Option<ConnId> {
         | Event::Disconnected { conn, .. } => Some(*conn),
         _ => None,
     }
-}
-
-/// Is it the gate's to decide on?
-fn is_for_the_gate(taken: &TakenCommand) -> bool {
-    let opcode = taken.command.opcode();
-    matches!(opcode, Ok(CommandOpcode::Listen | CommandOpcode::Connect))
 }
 
 /// Has a command done that was checked.
@@ -78,12 +71,6 @@ pub(super) struct ControlClient {
     keeps: Vec<(Option<QpId>, Box<dyn Send>)>,
     /// It is gone; regions of it that work still uses.
     ending: Option<BTreeMap<u32, Charge>>,
-}
-
-/// What a gate has to decide on.
-enum Matter {
-    Command(Box<TakenCommand>),
-    Request(Event),
 }
 
 impl ControlClient {
@@ -148,92 +135,6 @@ impl ControlClient {
             ))
         });
         bound
-    }
-
-    /// What its gate has to decide on next.
-    fn matter(&self) -> Option<Matter> {
-        if let Some(taken) = &self.parked {
-            return Some(Matter::Command(Box::new(taken.clone())));
-        }
-        match self.waiting.front()? {
-            Event::ConnectRequest { conn, .. } if self.let_in == Some(*conn) => None,
-            request @ Event::ConnectRequest { .. } => Some(Matter::Request(request.clone())),
-            _ => None,
-        }
-    }
-
-    /// A command that was parked is done, or the gate does not let it; the queue pair that takes work from now on.
-    fn decide_command<P: Port>(
-        &mut self,
-        decision: Result<(), Vec<u8>>,
-        now: u64,
-        engine: &mut Engine,
-        port: &mut P,
-    ) -> Vec<QpId> {
-        let mut bound = Vec::new();
-        let Some(taken) = self.parked.take() else {
-            return bound;
-        };
-        let checked = self.resources.check(&taken.command, self.is_behind());
-        let answer = match (checked, decision) {
-            (Err(refusal), _) => commands::refused(refusal),
-            (Ok(checked), Ok(())) => {
-                let of = (&mut self.resources, &mut bound);
-                done(checked, &taken, now, of, engine, port)
-            }
-            (Ok(_), Err(reason)) => self.turn_away(&taken, &reason),
-        };
-        self.executor.answer_parked(answer);
-        bound
-    }
-
-    /// A port that it may not have is in use; who may not be asked rejects, with the gate's reason.
-    fn turn_away(&mut self, taken: &TakenCommand, reason: &[u8]) -> Answer {
-        self.refused += 1;
-        if taken.command.opcode() != Ok(CommandOpcode::Connect) {
-            let port = taken.command.port;
-            return commands::refused(weft_engine::Error::PortInUse(port).into());
-        }
-        self.turned_away = self.turned_away.wrapping_add(1);
-        let number = NO_CONNECTION | u64::from(self.turned_away) << 16;
-        let Some(conn) = ConnId::from_number(number) else {
-            return commands::refused(weft_engine::Error::NoConnections.into());
-        };
-        self.waiting.push_back(Event::Rejected {
-            conn,
-            private_data: weft_engine::PrivateData::new(reason),
-            ird: None,
-            ord: None,
-        });
-        Answer {
-            conn: conn.number(),
-            ..Answer::default()
-        }
-    }
-
-    /// The request at the head is let in, or rejected before its process hears of it.
-    fn decide_request<P: Port>(
-        &mut self,
-        asked: ConnId,
-        decision: Result<(), Vec<u8>>,
-        now: u64,
-        engine: &mut Engine,
-        port: &mut P,
-    ) {
-        let is_it =
-            |event: &Event| matches!(event, Event::ConnectRequest { conn, .. } if *conn == asked);
-        if !self.waiting.front().is_some_and(is_it) {
-            return;
-        }
-        let Err(reason) = decision else {
-            self.let_in = Some(asked);
-            return;
-        };
-        self.waiting.pop_front();
-        self.resources.forget(asked);
-        // What followed from it is nobody's, either.
-        self.waiting.retain(|event| conn_of(event) != Some(asked));
-        engine.execute(now, &commands::reject(asked), &reason, port);
     }
 
     /// It is gone: what it has made ends.
@@ -484,98 +385,5 @@ impl Device {
     /// Who had them is gone: what it has made ends.
     pub(crate) fn end_control_client(&self, number: u64) -> Result<(), DeviceError> {
         self.turn(|state, now| state.end_control_client(now, number))
-    }
-
-    /// Has the gates of other processes decide on what waits for that; how much it was. Without any lock.
-    pub(super) fn ask_gates(&self) -> Result<usize, DeviceError> {
-        let matters: Vec<_> = {
-            let state = self.lock();
-            let clients = state.control_clients.iter();
-            let living = clients.filter(|client| client.ending.is_none());
-            living
-                .filter_map(|client| Some((client.number, client.gate.clone(), client.matter()?)))
-                .collect()
-        };
-        let count = matters.len();
-        for (number, gate, matter) in matters {
-            match matter {
-                Matter::Command(taken) => {
-                    let command = &taken.command;
-                    let decision = match command.opcode() {
-                        Ok(CommandOpcode::Listen) => gate.listens(command.port),
-                        _ => {
-                            let to = gate::address(command.remote_ip, command.remote_port);
-                            gate.connects(to, taken.private_data())
-                        }
-                    };
-                    self.turn(|state, now| state.decide_command(now, number, decision))?;
-                }
-                Matter::Request(request) => {
-                    let Event::ConnectRequest {
-                        conn,
-                        port,
-                        remote,
-                        private_data,
-                        ..
-                    } = request
-                    else {
-                        continue;
-                    };
-                    let decision = gate.request(&Knock {
-                        from: gate::address(remote.ip, remote.port),
-                        port,
-                        inside: conn.is_inside(),
-                        private_data: &private_data,
-                    });
-                    self.turn(|state, now| state.decide_request(now, number, conn, decision))?;
-                }
-            }
-        }
-        Ok(count)
-    }
-}
-
-impl State {
-    fn decide_command(&mut self, now: u64, number: u64, decision: Result<(), Vec<u8>>) {
-        let Self {
-            place,
-            control_clients,
-            ..
-        } = self;
-        let client = control_clients.iter_mut().find(|one| one.number == number);
-        let (Some(client), Place::Here(here)) = (client, place) else {
-            return;
-        };
-        let given = here.card.given.as_ref();
-        let parked = client.parked.as_ref();
-        let listens = parked.filter(|taken| taken.command.opcode() == Ok(CommandOpcode::Listen));
-        let is_the_hosts =
-            |taken: &TakenCommand| given.is_some_and(|given| given.listens(taken.command.port));
-        let decision = match listens.is_some_and(is_the_hosts) {
-            true => Err(Vec::new()),
-            false => decision,
-        };
-        let Here { engine, card, .. } = &mut **here;
-        for qp in client.decide_command(decision, now, engine, card) {
-            self.bind(qp);
-        }
-    }
-
-    fn decide_request(
-        &mut self,
-        now: u64,
-        number: u64,
-        conn: ConnId,
-        decision: Result<(), Vec<u8>>,
-    ) {
-        let Self {
-            place,
-            control_clients,
-            ..
-        } = self;
-        let client = control_clients.iter_mut().find(|one| one.number == number);
-        if let (Some(client), Some((engine, card))) = (client, place.here()) {
-            client.decide_request(conn, decision, now, engine, card);
-        }
     }
 }

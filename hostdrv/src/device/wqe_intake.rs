@@ -8,7 +8,7 @@ use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 
 use super::queue_pairs::Queues;
-use super::{Place, State};
+use super::{Place, Said, State};
 
 /// The device's side of a queue pair.
 pub(super) struct QpEntry {
@@ -16,6 +16,7 @@ pub(super) struct QpEntry {
     posted: WqeIntake,
     /// Nobody has it any more.
     pub(super) is_silent: bool,
+    complaints: Arc<Said>,
 }
 
 impl QpEntry {
@@ -24,6 +25,7 @@ impl QpEntry {
             queues,
             posted: WqeIntake::default(),
             is_silent: false,
+            complaints: Arc::default(),
         }
     }
 
@@ -54,16 +56,21 @@ impl QpEntry {
 }
 
 /// Work that was not done ends its queue pair; why, is for the log.
-fn log(qp: QpId, why: NotDone) {
+fn log(qp: QpId, complaints: &Said, why: NotDone) {
     let flow = qp.flow();
+    let Some(times) = complaints.again() else {
+        return;
+    };
     match why {
         NotDone::Broken(bad) => {
             tracing::error!(flow, %bad, "nothing more is taken from this send queue");
         }
         NotDone::Send(number, error) => {
-            tracing::warn!(flow, number, %error, "work request refused");
+            tracing::warn!(flow, number, %error, times, "work request refused");
         }
-        NotDone::Recv(number, error) => tracing::warn!(flow, number, %error, "receive refused"),
+        NotDone::Recv(number, error) => {
+            tracing::warn!(flow, number, %error, times, "receive refused");
+        }
     }
 }
 
@@ -111,10 +118,11 @@ impl State {
             return;
         };
         if let Some(entry) = self.qps.get_mut(&id) {
+            let complaints = entry.complaints.clone();
             let (queues, posted) = entry.work(id);
             posted.look(&queues);
-            engine.take_recvs(now, posted, &queues, card, |why| log(id, why));
-            engine.take_sends(now, posted, &queues, card, |why| log(id, why));
+            engine.take_recvs(now, posted, &queues, card, |why| log(id, &complaints, why));
+            engine.take_sends(now, posted, &queues, card, |why| log(id, &complaints, why));
         }
         self.interrupt_moderation
             .posted(engine.segments_in_flight(flow));

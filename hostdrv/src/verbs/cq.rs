@@ -21,7 +21,7 @@ use super::rings::{Rings, WorkQueue};
 use super::srq::SrqRings;
 use super::wc::{usual, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
-use crate::device::Device;
+use crate::device::{Device, Said};
 use weft_card_transport::queue_memory::QueueMemory;
 
 /// Which completions make an event.
@@ -49,6 +49,7 @@ pub(crate) struct CqInner {
     /// Places that neither work under way nor a CQE not polled has, once they are [counted](Taking::is_counted). Fewer than none for a moment
     /// in which somebody finds out that there is none.
     free: AtomicIsize,
+    overruns: Said,
     writing: SpinMutex<Writing>,
     taking: SpinMutex<Taking>,
 }
@@ -484,7 +485,10 @@ impl CqInner {
         } = &mut *writing;
         let (layout, memory) = (ring.layout, ring.words());
         if !layout.has_room(memory, *written) {
-            tracing::error!(?cqe, "the completion queue overran");
+            // Who polls a lent queue says how much it took.
+            if let Some(times) = self.overruns.again() {
+                tracing::error!(?cqe, times, "the completion queue overran");
+            }
             return;
         }
         layout.put(memory, *written, cqe);
@@ -678,6 +682,7 @@ impl Device {
                 announced: channel.map(|channel| channel.announced().clone()),
                 shareable,
                 free: AtomicIsize::new(cqe as isize),
+                overruns: Said::default(),
                 writing: SpinMutex::new(Writing {
                     ring: ring.clone(),
                     written: 0,

@@ -137,3 +137,30 @@ fn said<T>(socket: &Path, result: io::Result<T>) -> Option<T> {
     };
     result.inspect_err(log).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One who sends a byte now and then is heard no longer than one who sends nothing.
+    #[test]
+    fn a_trickle_has_an_end() {
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let trickle = std::thread::spawn(move || {
+            // A message of 512 bytes, which never comes to its end.
+            let bytes = [2].into_iter().chain([0].into_iter().cycle());
+            for byte in bytes {
+                if (&there).write(&[byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let mut until = Until::after(&here, Duration::from_millis(50));
+        let heard = read_message(&mut until).expect_err("too slow");
+        let kinds = [io::ErrorKind::TimedOut, io::ErrorKind::WouldBlock];
+        assert!(kinds.contains(&heard.kind()), "{heard}");
+        drop(here);
+        trickle.join().expect("it ends");
+    }
+}

@@ -248,7 +248,8 @@ impl Resolver {
         let answer = move || {
             if let Err(error) = work() {
                 count(&self.counts.nonsense);
-                tracing::warn!(%error, "a question that is none");
+                // Anybody may ask nonsense as often as he likes; it is counted.
+                tracing::debug!(%error, "a question that is none");
             }
             askers.fetch_sub(1, Ordering::Relaxed);
         };
@@ -373,5 +374,26 @@ impl Resolver {
             }
         }
         Arc::clone(&loaded.table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever one user's programs do, others have places.
+    #[test]
+    fn a_user_has_not_all_the_places() {
+        let seats = Seats::default();
+        let all: Vec<_> = (0..ASKERS_OF_USER)
+            .map_while(|_| Seat::of(&seats, 7))
+            .collect();
+        assert_eq!(all.len(), ASKERS_OF_USER);
+        assert!(ASKERS_OF_USER < ASKERS);
+        assert!(Seat::of(&seats, 7).is_none());
+        assert!(Seat::of(&seats, 8).is_some());
+        drop(all);
+        assert!(Seat::of(&seats, 7).is_some());
+        assert!(seats.lock().expect("nobody panics").is_empty());
     }
 }
