@@ -711,9 +711,9 @@ impl Device {
     /// What the engine does that is here; the time.
     fn handle_reports(&self, state: &mut State, handled: &mut usize) -> Result<u64, DeviceError> {
         let counts = &self.shared.mmio.counts;
-        // A message that came meanwhile may need them.
-        state.take_shared();
         let mut frame = std::mem::take(&mut state.frame);
+        // A message that came meanwhile may need them; nobody rings for those that were lent.
+        state.take_shared();
         // Whatever came before is handled before any timer: a host that was away must not take what waited for it for silence.
         let most = match &state.place {
             Place::Here(here) => here.card.report_slots().max(REPORTS_PER_CALL),
@@ -725,6 +725,13 @@ impl Device {
             };
             let now = self.now();
             let Some((report, arrived, slot)) = here.card.take_report(now)? else {
+                break;
+            };
+            // The message may be for a receive that was posted before it came, and that nobody has taken.
+            if state.doorbells.is_rung() {
+                state.take_posted(now);
+            }
+            let Place::Here(here) = &mut state.place else {
                 break;
             };
             state.interrupt_moderation.saw(&report);
