@@ -44,6 +44,7 @@ impl Refused {
         Self { errno, why }
     }
 
+    #[cfg(test)]
     pub(crate) fn errno(&self) -> c_int {
         self.errno
     }

@@ -1,5 +1,6 @@
 //! Completion channels and queues.
 
+use std::collections::VecDeque;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -38,6 +39,9 @@ pub(crate) struct Queue {
     acknowledged: Acknowledged,
     /// Places that work requests may want.
     promised: AtomicUsize,
+    /// Completions that were found when an event was asked for, before all that is in the queue; how many.
+    found: Mutex<VecDeque<Wc>>,
+    founds: AtomicUsize,
 }
 
 // SAFETY: `repr(C)`, and `ibv_cq_ex` comes first, which begins as an `ibv_cq` does.
@@ -153,6 +157,8 @@ unsafe fn create(
         announcer: announcer.clone(),
         acknowledged: Acknowledged::default(),
         promised: AtomicUsize::new(0),
+        found: Mutex::default(),
+        founds: AtomicUsize::new(0),
     }
     .give();
     if let Some(announcer) = announcer {
@@ -247,7 +253,7 @@ operations! {
     /// Completions, oldest first.
     count fn poll_cq(cq: *mut ibv_cq, count: c_int, to: *mut ibv_wc) -> c_int {
         let queue = Queue::of(cq)?;
-        if count == 1 {
+        if count == 1 && queue.founds.load(Ordering::Relaxed) == 0 {
             let mut found = Wc::default();
             if queue.cq.poll_slice(std::slice::from_mut(&mut found))? == 0 {
                 queue.process.note_idle_poll();
@@ -265,14 +271,13 @@ operations! {
         let Some(announcer) = &queue.announcer else {
             return refuse(libc::EINVAL, "the queue has no channel");
         };
+        // Before the queue may announce something: who hands it on has to look.
+        announcer.armed.store(true, Ordering::Release);
         queue.cq.req_notify(match solicited_only {
             0 => Notify::Any,
             _ => Notify::Solicited,
         })?;
-        announcer.armed.store(true, Ordering::Release);
-        // What has come since the last look announces itself to nobody else.
-        queue.process.nudge();
-        Ok(())
+        queue.announce_waiting(cq, announcer, solicited_only != 0)
     }
 
     /// A queue, of which more can be asked one day.
@@ -295,6 +300,28 @@ operations! {
 }
 
 impl Queue {
+    /// What is in the queue when an event is asked for makes one at once, as with the cards that programs were written on: they poll some
+    /// completions, ask, and wait, and nothing more may come.
+    fn announce_waiting(
+        &self,
+        cq: *mut ibv_cq,
+        announcer: &Announcer,
+        solicited: bool,
+    ) -> Answer<()> {
+        let mut found = lock(&self.found);
+        if found.is_empty() {
+            // It makes the device work as well: what has come meanwhile announces itself.
+            found.extend(self.cq.poll_one()?);
+            self.founds.store(found.len(), Ordering::Relaxed);
+        }
+        let counts = |wc: &Wc| !solicited || wc.solicited || wc.status != WcStatus::Success;
+        if found.iter().any(counts) {
+            announcer.armed.store(false, Ordering::Release);
+            announcer.to.push(cq as usize);
+        }
+        Ok(())
+    }
+
     /// # Safety
     /// There is room for `count` completions.
     #[cold]
@@ -305,6 +332,18 @@ impl Queue {
         let wanted = usize::try_from(count).unwrap_or(0);
         let mut found = [Wc::default(); MOST];
         let mut done = 0;
+        if self.founds.load(Ordering::Relaxed) > 0 {
+            let mut before = lock(&self.found);
+            while let Some(wc) = before.pop_front() {
+                // SAFETY: the caller's promise.
+                unsafe { write_completion(&wc, to.add(done)) };
+                done += 1;
+                if done == wanted {
+                    break;
+                }
+            }
+            self.founds.store(before.len(), Ordering::Relaxed);
+        }
         while done < wanted {
             let part = &mut found[..MOST.min(wanted - done)];
             let came = self.cq.poll_slice(part)?;

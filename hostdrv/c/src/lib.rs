@@ -42,6 +42,9 @@ pub mod queue_pairs;
 pub mod settings;
 pub mod shared_receives;
 
+#[doc(hidden)]
+pub use process::open_on;
+
 /// The types of rdma-core's headers.
 #[allow(missing_docs)]
 pub mod c {
