@@ -1,9 +1,9 @@
 //! Completion channels and queues.
 
-use std::collections::VecDeque;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use weft_hostdrv::verbs::{CompChannel, Cq, Moderation, Notify, Wc, WcOpcode, WcStatus};
 
@@ -39,9 +39,6 @@ pub(crate) struct Queue {
     acknowledged: Acknowledged,
     /// Places that work requests may want.
     promised: AtomicUsize,
-    /// Completions that were found when an event was asked for, before all that is in the queue; how many.
-    found: Mutex<VecDeque<Wc>>,
-    founds: AtomicUsize,
 }
 
 // SAFETY: `repr(C)`, and `ibv_cq_ex` comes first, which begins as an `ibv_cq` does.
@@ -93,13 +90,14 @@ impl Acknowledged {
         self.changed.notify_all();
     }
 
-    /// What is destroyed waits until all its events are acknowledged, as rdma-core has it.
-    pub(crate) fn wait(&self) {
+    /// What is destroyed waits until all its events are acknowledged, as rdma-core has it; but not for ever, as some programs acknowledge
+    /// completions instead. Are they?
+    pub(crate) fn wait(&self) -> bool {
+        const LIMIT: Duration = Duration::from_secs(1);
         let counts = lock(&self.counts);
-        let all = self
-            .changed
-            .wait_while(counts, |(gave, acknowledged)| gave > acknowledged);
-        drop(all.unwrap_or_else(PoisonError::into_inner));
+        let left = |(gave, acknowledged): &mut (u64, u64)| gave > acknowledged;
+        let all = self.changed.wait_timeout_while(counts, LIMIT, left);
+        !all.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
 
@@ -142,9 +140,9 @@ unsafe fn create(
     c.cqe = c_int::try_from(cqe).unwrap_or(c_int::MAX);
     let announcer = match weft {
         None => None,
-        // SAFETY: the caller's promise.
         Some(weft) => Some(Arc::new(Announcer {
             weft,
+            // SAFETY: the caller's promise.
             to: unsafe { Channel::of(channel) }?.events.clone(),
             armed: AtomicBool::new(false),
             handle: Mutex::default(),
@@ -157,8 +155,6 @@ unsafe fn create(
         announcer: announcer.clone(),
         acknowledged: Acknowledged::default(),
         promised: AtomicUsize::new(0),
-        found: Mutex::default(),
-        founds: AtomicUsize::new(0),
     }
     .give();
     if let Some(announcer) = announcer {
@@ -244,8 +240,11 @@ entries! {
             announcer.to.remove(|announced| [handle, 0].contains(announced));
             (*(*cq).channel).refcnt -= 1;
         }
-        queue.acknowledged.wait();
-        Queue::take(cq).map(drop)
+        if queue.acknowledged.wait() {
+            drop(Queue::take(cq)?);
+        }
+        // Else the program may still name it: its memory stays.
+        Ok(())
     }
 }
 
@@ -253,7 +252,7 @@ operations! {
     /// Completions, oldest first.
     count fn poll_cq(cq: *mut ibv_cq, count: c_int, to: *mut ibv_wc) -> c_int {
         let queue = Queue::of(cq)?;
-        if count == 1 && queue.founds.load(Ordering::Relaxed) == 0 {
+        if count == 1 {
             let mut found = Wc::default();
             if queue.cq.poll_slice(std::slice::from_mut(&mut found))? == 0 {
                 queue.process.note_idle_poll();
@@ -277,7 +276,9 @@ operations! {
             0 => Notify::Any,
             _ => Notify::Solicited,
         })?;
-        queue.announce_waiting(cq, announcer, solicited_only != 0)
+        // What has come since the last look announces itself to nobody else.
+        queue.process.nudge();
+        Ok(())
     }
 
     /// A queue, of which more can be asked one day.
@@ -292,36 +293,14 @@ operations! {
     /// How many completions make an event.
     verb fn modify_cq(cq: *mut ibv_cq, attr: *mut ibv_modify_cq_attr) -> c_int {
         let moderate = given(attr)?.moderate;
-        let count = moderate.cq_count.into();
-        let period = std::time::Duration::from_micros(moderate.cq_period.into());
+        let count = moderate.cq_count;
+        let period = Duration::from_micros(moderate.cq_period.into());
         Queue::of(cq)?.cq.modify((count > 1).then_some(Moderation { count, period }))?;
         Ok(())
     }
 }
 
 impl Queue {
-    /// What is in the queue when an event is asked for makes one at once, as with the cards that programs were written on: they poll some
-    /// completions, ask, and wait, and nothing more may come.
-    fn announce_waiting(
-        &self,
-        cq: *mut ibv_cq,
-        announcer: &Announcer,
-        solicited: bool,
-    ) -> Answer<()> {
-        let mut found = lock(&self.found);
-        if found.is_empty() {
-            // It makes the device work as well: what has come meanwhile announces itself.
-            found.extend(self.cq.poll_one()?);
-            self.founds.store(found.len(), Ordering::Relaxed);
-        }
-        let counts = |wc: &Wc| !solicited || wc.solicited || wc.status != WcStatus::Success;
-        if found.iter().any(counts) {
-            announcer.armed.store(false, Ordering::Release);
-            announcer.to.push(cq as usize);
-        }
-        Ok(())
-    }
-
     /// # Safety
     /// There is room for `count` completions.
     #[cold]
@@ -332,18 +311,6 @@ impl Queue {
         let wanted = usize::try_from(count).unwrap_or(0);
         let mut found = [Wc::default(); MOST];
         let mut done = 0;
-        if self.founds.load(Ordering::Relaxed) > 0 {
-            let mut before = lock(&self.found);
-            while let Some(wc) = before.pop_front() {
-                // SAFETY: the caller's promise.
-                unsafe { write_completion(&wc, to.add(done)) };
-                done += 1;
-                if done == wanted {
-                    break;
-                }
-            }
-            self.founds.store(before.len(), Ordering::Relaxed);
-        }
         while done < wanted {
             let part = &mut found[..MOST.min(wanted - done)];
             let came = self.cq.poll_slice(part)?;

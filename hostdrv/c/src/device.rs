@@ -57,7 +57,7 @@ fn write_text(to: &mut [c_char], text: &CStr) {
 /// The GUID: the station address as EUI-64, big-endian.
 fn guid() -> u64 {
     let [a, b, c, d] = settings::ip().octets();
-    u64::from_be_bytes([0x02 ^ 0x02, 0x57, a, 0xff, 0xfe, b, c, d]).to_be()
+    u64::from_be_bytes([0x00, 0x57, a, 0xff, 0xfe, b, c, d]).to_be()
 }
 
 /// The context of the process: rdma-core's structure, in which `ibv_context` comes last.

@@ -120,8 +120,8 @@ unsafe fn translated(
     let listener = event.listen_id.as_ref().and_then(|id| process.ids.find(id));
     let request = event.event == CmEventType::ConnectRequest;
     let id = match (request, listener) {
-        // SAFETY: the listener is not destroyed, else its requests were gone.
         (true, Some(listener)) => {
+            // SAFETY: the listener is not destroyed, else its requests were gone.
             unsafe { Identifier::of_request(process, channel, listener, event.id.clone()) }?
         }
         // Nobody listens any more.
