@@ -102,6 +102,11 @@ def programs():
     return rows
 
 
+def failing():
+    rows = json.loads((C_INTERFACE / "failing.json").read_text())
+    return ["| program | why |", "|---|---|"] + [f"| `{row['program']}` | {row['why']} |" for row in rows]
+
+
 def names(kinds, pattern):
     """Functions by what their names begin with."""
     found = set()
@@ -132,7 +137,7 @@ def absent():
 
 
 TABLES = {
-    "c-programs.md": {"programs": programs, "calls": calls, "absent": absent},
+    "c-programs.md": {"programs": programs, "failing": failing, "calls": calls, "absent": absent},
     "rtl.md": {"parameters": parameters, "area": area, "sizes": sizes},
     "timing.md": {"levels": levels},
 }

@@ -48,15 +48,12 @@ pub struct Run {
     pair: Option<String>,
     /// With --pair: SERVER is ended when PROGRAM has ended, as it does not end by itself.
     #[arg(long, requires = "pair")]
-    #[cfg_attr(not(feature = "sim"), expect(dead_code))]
     end_server: bool,
     /// With --pair: decides every random choice.
     #[arg(long, default_value_t = 1)]
-    #[cfg_attr(not(feature = "sim"), expect(dead_code))]
     seed: u64,
     /// With --pair: frames lost on the link, per million.
     #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
-    #[cfg_attr(not(feature = "sim"), expect(dead_code))]
     loss: u32,
     /// The program and its arguments.
     #[arg(
