@@ -12,7 +12,7 @@
 //!                                 weft-hostdrv
 //! ```
 //!
-//! Every entry is made by one macro ([`calls`]), which says what a program has to keep to. No panic leaves it. A call that Weft does not have
+//! Every entry is made by one macro (`calls`), which says what a program has to keep to. No panic leaves it. A call that Weft does not have
 //! answers EOPNOTSUPP, and is counted ([`absent`]).
 
 #[macro_use]
