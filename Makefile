@@ -37,6 +37,7 @@ C_PROGRAMS := ibverbs-utils rdmacm-utils perftest fio libibverbs1 librdmacm1 ibv
 	libaio1 libnuma1 libcurl3-gnutls libibverbs-dev librdmacm-dev
 c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified, on two simulated cards (docs/c-programs.md)
 	hostdrv/c/unpack.sh $(C_PROGRAMS)
+	hostdrv/c/bindings.sh --check
 	cargo build -q -p weft-rdma -p weft --features weft/sim
 	cargo test -q -p weft-rdma --test programs --test layouts -- --include-ignored
 
