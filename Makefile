@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes fast cost lint format integrate synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore rungs test-vfio test-peer lanes c-programs fast cost lint format integrate synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -31,10 +31,21 @@ lanes: setup
 	@./setup.sh guest
 	cargo build --workspace --features weft/sim --bin weft --bin vfio_lane --bin peer_lane --bin weft-guest-agent --bin weft-say-no
 
+# Their libraries with them; nothing is installed.
+C_PROGRAMS := ibverbs-utils rdmacm-utils perftest fio libibverbs1 librdmacm1 ibverbs-providers libibumad3 libnl-3-200 libnl-route-3-200 libpci3 \
+	libfabric1 libgfxdr0 libglusterfs0 libgfrpc0 libgfapi0 libnbd0 libdaxctl1 libndctl6 libpmem1 libpmemblk1 libboost-thread1.74.0 libfmt9 librados2 librbd1 \
+	libaio1 libnuma1 libcurl3-gnutls libibverbs-dev librdmacm-dev
+c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified, on two simulated cards (docs/c-programs.md)
+	hostdrv/c/unpack.sh $(C_PROGRAMS)
+	hostdrv/c/bindings.sh --check
+	cargo build -q -p weft-rdma -p weft --features weft/sim
+	cargo test -q -p weft-rdma --test programs --test layouts -- --include-ignored
+
 cost: setup ## instructions of a post and its poll, of the engine for each segment, and bytes for each connection: tables (COST=--gate: above a bar fails)
 	@./setup.sh cost
 	cargo bench -q -p weft-hostdrv --bench post_poll -- $(COST)
 	cargo bench -q -p weft-hostdrv --bench registering -- $(COST)
+	cargo bench -q -p weft-rdma --bench post_poll -- $(COST)
 	cargo bench -q -p weft-engine --bench cost -- $(COST)
 
 FAST := $(CURDIR)/target/fast

@@ -129,8 +129,53 @@ def environment(section):
     return rows
 
 
+C_INTERFACE = ROOT / "hostdrv/c"
+
+
+def programs():
+    rows = ["| program | Debian's package | what |", "|---|---|---|"]
+    for row in json.loads((C_INTERFACE / "programs.json").read_text()):
+        rows.append(f"| `{row['program']}` | {row['package']} | {row['what']} |")
+    return rows
+
+
+def failing():
+    rows = json.loads((C_INTERFACE / "failing.json").read_text())
+    return ["| program | why |", "|---|---|"] + [f"| `{row['program']}` | {row['why']} |" for row in rows]
+
+
+def names(kinds, pattern):
+    """Functions by what their names begin with."""
+    found = set()
+    for path in sorted((C_INTERFACE / "src").rglob("*.rs")):
+        found.update(re.findall(pattern, path.read_text(), re.M))
+    rows = ["| | |", "|---|---|"]
+    for kind in kinds:
+        of = sorted(name for name in found if name.startswith(kind))
+        rows.append(f"| `{kind}` | " + ", ".join(f"`{name.removeprefix(kind)}`" for name in of) + " |")
+    return rows
+
+
+def calls():
+    operations = "alloc_mw|bind_mw|dealloc_mw|poll_cq|req_notify_cq|create_cq_ex|modify_cq|post_srq_recv|post_send|post_recv|create_qp_ex|query_device_ex"
+    rows = names(["ibv_", "rdma_"], r"^    (?:verb|cm|made|number|count|text|void) fn ((?:ibv|rdma)_\w+)\(")
+    there = [f"`{name}`" for name in operations.split("|")]
+    return rows + ["| by a context | " + ", ".join(there) + " |"]
+
+
+def absent():
+    text = (C_INTERFACE / "src/absent.rs").read_text()
+    listed = text[text.index("\nabsent! {"):]
+    rows = ["| | |", "|---|---|"]
+    for kind in ["ibv_", "rdma_"]:
+        of = sorted(set(re.findall(rf"\b{kind}(\w+)", listed)))
+        rows.append(f"| `{kind}` | " + ", ".join(f"`{name}`" for name in of) + " |")
+    return rows
+
+
 TABLES = {
     "environment.md": {section: functools.partial(environment, section) for section in ["programs", "building", "tests"]},
+    "c-programs.md": {"programs": programs, "failing": failing, "calls": calls, "absent": absent},
     "rtl.md": {"parameters": parameters, "area": area, "sizes": sizes},
     "timing.md": {"levels": levels},
 }

@@ -23,4 +23,6 @@ if [ "${1:-}" = --check ]; then
   diff -u src/bindings.rs "$made" && echo "src/bindings.rs is what the headers make"
 else
   cp "$made" src/bindings.rs
+  ./layouts.py
+  rustfmt --edition 2021 tests/layouts/table.rs
 fi

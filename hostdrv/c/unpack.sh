@@ -7,6 +7,8 @@ cd target/c-programs
 missing=()
 for package in "$@"; do [ -e "packages/$package" ] || missing+=("$package"); done
 [ ${#missing[@]} -eq 0 ] && exit 0
+# A system whose lists were never fetched knows no package.
+if [ "$(id -u)" -eq 0 ] && ! apt-cache show "${missing[0]}" > /dev/null 2>&1; then apt-get update -qq; fi
 fetched=$(mktemp -d)
 trap 'rm -rf "$fetched"' EXIT
 chmod 755 "$fetched"

@@ -240,10 +240,11 @@ fn each_folder_of_the_engine_uses_what_the_page_allows_it() {
 }
 
 /// What the host's side consists of: each crate, and where it is.
-const HOST: [(&str, &str); 6] = [
+const HOST: [(&str, &str); 7] = [
     ("weft-card-transport", "hostdrv/transport"),
     ("weft-hostdrv", "hostdrv"),
     ("weft-debug", "hostdrv/debug"),
+    ("weft-rdma", "hostdrv/c"),
     ("weft-share", "hostdrv/share"),
     ("weft-tools", "hostdrv/tools"),
     ("weft", "hostdrv/command"),

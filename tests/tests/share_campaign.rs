@@ -246,6 +246,7 @@ fn hostile_clients() {
     let mut honest = scene.honest();
     honest.work(&mut scene);
     let had = scene.broker.in_use();
+    // Environment (tests): `WEFT_HOSTILE_FIRST`: hostile clients of a broker (`share_campaign`): the first seed. Without it: 0.
     let first = asked("WEFT_HOSTILE_FIRST", 0);
     let mut kept = Vec::new();
     let mut lent = 0;

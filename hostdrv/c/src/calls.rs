@@ -10,12 +10,16 @@ use weft_hostdrv::cm::CmError;
 use weft_hostdrv::verbs::VerbsError;
 use weft_hostdrv::DeviceError;
 
+// Environment (programs): `WEFT_C_LOG`: what the C interface says: `refused`, `calls`. Without it: nothing.
 /// Says on standard error what is refused (`refused`), and at exit also what was called that is not there (`calls`).
 pub const LOG_VARIABLE: &str = "WEFT_C_LOG";
 
-/// Why a call was refused.
+/// Why a call was refused. One word, so that the answer of a call fits a register.
 #[derive(Debug)]
-pub(crate) struct Refused {
+pub(crate) struct Refused(Box<Reason>);
+
+#[derive(Debug)]
+struct Reason {
     errno: c_int,
     why: Why,
 }
@@ -34,22 +38,27 @@ pub(crate) fn refuse<T>(errno: c_int, why: &'static str) -> Answer<T> {
 }
 
 impl Refused {
+    #[cold]
     pub(crate) fn new(errno: c_int, why: &'static str) -> Self {
         let why = Why::Words(why);
-        Self { errno, why }
+        Self(Box::new(Reason { errno, why }))
     }
 
+    #[cold]
     fn because(errno: c_int, error: impl Error + 'static) -> Self {
         let why = Why::Error(Box::new(error));
-        Self { errno, why }
+        Self(Box::new(Reason { errno, why }))
     }
 
+    #[cfg(test)]
     pub(crate) fn errno(&self) -> c_int {
-        self.errno
+        self.0.errno
     }
 }
 
 impl From<VerbsError> for Refused {
+    #[cold]
+    #[inline(never)]
     fn from(error: VerbsError) -> Self {
         use VerbsError as E;
         let errno = match &error {
@@ -113,7 +122,8 @@ pub(crate) fn log() -> Log {
 
 /// Tells of a refusal, and gives it to the program's `errno`.
 #[cold]
-fn tell(name: &str, refused: &Refused) -> c_int {
+#[inline(never)]
+fn tell(name: &str, Refused(refused): &Refused) -> c_int {
     // An empty queue is no refusal.
     if log() >= Log::Refused && refused.errno != libc::EAGAIN {
         match &refused.why {

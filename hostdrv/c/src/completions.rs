@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use weft_hostdrv::verbs::{CompChannel, Cq, Moderation, Notify, Wc, WcOpcode, WcStatus};
 
@@ -89,13 +90,14 @@ impl Acknowledged {
         self.changed.notify_all();
     }
 
-    /// What is destroyed waits until all its events are acknowledged, as rdma-core has it.
-    pub(crate) fn wait(&self) {
+    /// What is destroyed waits until all its events are acknowledged, as rdma-core has it; but not for ever, as some programs acknowledge
+    /// completions instead. Are they?
+    pub(crate) fn wait(&self) -> bool {
+        const LIMIT: Duration = Duration::from_secs(1);
         let counts = lock(&self.counts);
-        let all = self
-            .changed
-            .wait_while(counts, |(gave, acknowledged)| gave > acknowledged);
-        drop(all.unwrap_or_else(PoisonError::into_inner));
+        let left = |(gave, acknowledged): &mut (u64, u64)| gave > acknowledged;
+        let all = self.changed.wait_timeout_while(counts, LIMIT, left);
+        !all.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
 
@@ -138,9 +140,9 @@ unsafe fn create(
     c.cqe = c_int::try_from(cqe).unwrap_or(c_int::MAX);
     let announcer = match weft {
         None => None,
-        // SAFETY: the caller's promise.
         Some(weft) => Some(Arc::new(Announcer {
             weft,
+            // SAFETY: the caller's promise.
             to: unsafe { Channel::of(channel) }?.events.clone(),
             armed: AtomicBool::new(false),
             handle: Mutex::default(),
@@ -238,8 +240,11 @@ entries! {
             announcer.to.remove(|announced| [handle, 0].contains(announced));
             (*(*cq).channel).refcnt -= 1;
         }
-        queue.acknowledged.wait();
-        Queue::take(cq).map(drop)
+        if queue.acknowledged.wait() {
+            drop(Queue::take(cq)?);
+        }
+        // Else the program may still name it: its memory stays.
+        Ok(())
     }
 }
 
@@ -265,11 +270,12 @@ operations! {
         let Some(announcer) = &queue.announcer else {
             return refuse(libc::EINVAL, "the queue has no channel");
         };
+        // Before the queue may announce something: who hands it on has to look.
+        announcer.armed.store(true, Ordering::Release);
         queue.cq.req_notify(match solicited_only {
             0 => Notify::Any,
             _ => Notify::Solicited,
         })?;
-        announcer.armed.store(true, Ordering::Release);
         // What has come since the last look announces itself to nobody else.
         queue.process.nudge();
         Ok(())
@@ -287,8 +293,8 @@ operations! {
     /// How many completions make an event.
     verb fn modify_cq(cq: *mut ibv_cq, attr: *mut ibv_modify_cq_attr) -> c_int {
         let moderate = given(attr)?.moderate;
-        let count = moderate.cq_count.into();
-        let period = std::time::Duration::from_micros(moderate.cq_period.into());
+        let count = moderate.cq_count;
+        let period = Duration::from_micros(moderate.cq_period.into());
         Queue::of(cq)?.cq.modify((count > 1).then_some(Moderation { count, period }))?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The device list, contexts, and what can be asked of a device.
 
 use std::ffi::{c_char, c_int, c_void, CStr};
-use std::mem::size_of;
+use std::mem::{offset_of, size_of};
 use std::os::fd::RawFd;
 use std::ptr;
 
@@ -57,7 +57,7 @@ fn write_text(to: &mut [c_char], text: &CStr) {
 /// The GUID: the station address as EUI-64, big-endian.
 fn guid() -> u64 {
     let [a, b, c, d] = settings::ip().octets();
-    u64::from_be_bytes([0x02 ^ 0x02, 0x57, a, 0xff, 0xfe, b, c, d]).to_be()
+    u64::from_be_bytes([0x00, 0x57, a, 0xff, 0xfe, b, c, d]).to_be()
 }
 
 /// The context of the process: rdma-core's structure, in which `ibv_context` comes last.
@@ -277,11 +277,11 @@ entries! {
         Ok(())
     }
 
-    /// Its port, as old programs have the structure.
+    /// Its port, as old programs have the structure: without what was added behind its flags.
     verb fn ibv_query_port(context: *mut ibv_context, number: u8, attr: *mut _compat_ibv_port_attr) -> c_int {
         given(attr)?;
         let port = port(of_context(context)?, number)?;
-        write_part(&port, attr.cast(), size_of::<_compat_ibv_port_attr>());
+        write_part(&port, attr.cast(), offset_of!(ibv_port_attr, port_cap_flags2));
         Ok(())
     }
 

@@ -12,7 +12,7 @@
 //!                                 weft-hostdrv
 //! ```
 //!
-//! Every entry is made by one macro ([`calls`]), which says what a program has to keep to. No panic leaves it. A call that Weft does not have
+//! Every entry is made by one macro (`calls`), which says what a program has to keep to. No panic leaves it. A call that Weft does not have
 //! answers EOPNOTSUPP, and is counted ([`absent`]).
 
 #[macro_use]
@@ -41,6 +41,9 @@ mod process;
 pub mod queue_pairs;
 pub mod settings;
 pub mod shared_receives;
+
+#[doc(hidden)]
+pub use process::open_on;
 
 /// The types of rdma-core's headers.
 #[allow(missing_docs)]

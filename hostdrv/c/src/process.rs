@@ -99,7 +99,28 @@ pub(crate) fn process() -> Answer<&'static Process> {
             return refuse(libc::ENODEV, "the card cannot be opened");
         }
     };
-    let device = Device::open(transport, settings::config()?)?;
+    let made = begin(Device::open(transport, settings::config()?)?)?;
+    std::thread::Builder::new()
+        .name("weft-rdma".into())
+        .spawn(|| made.drive())?;
+    *open = Some(made);
+    at_exit();
+    Ok(made)
+}
+
+/// Lets the process have this device, which nobody drives; false if it has one, or cannot have it. For benches.
+#[doc(hidden)]
+pub fn open_on(device: Device) -> bool {
+    let mut open = lock(&OPEN);
+    match (*open, begin(device)) {
+        (None, Ok(made)) => *open = Some(made),
+        _ => return false,
+    }
+    true
+}
+
+/// What there is on a device.
+fn begin(device: Device) -> Answer<&'static Process> {
     let events = Events::new()?;
     let process = Process {
         context: Context::new(events.file())?,
@@ -116,13 +137,7 @@ pub(crate) fn process() -> Answer<&'static Process> {
         pid: std::process::id(),
         device,
     };
-    let process: &'static Process = Box::leak(Box::new(process));
-    std::thread::Builder::new()
-        .name("weft-rdma".into())
-        .spawn(|| process.drive())?;
-    *open = Some(process);
-    at_exit();
-    Ok(process)
+    Ok(Box::leak(Box::new(process)))
 }
 
 /// What is to be done when the program ends, is done.

@@ -18,8 +18,11 @@ use crate::queue_pairs::show_state;
 pub(crate) struct Channel {
     c: rdma_event_channel,
     pub(crate) weft: EventChannel,
-    events: Arc<Events<CmEvent>>,
+    pub(crate) events: Arc<Inbox>,
 }
+
+/// What a channel's program has not taken. Identifiers have it as well: a program may destroy a channel before them.
+pub(crate) type Inbox = Events<CmEvent>;
 
 // SAFETY: `repr(C)`, and `rdma_event_channel` comes first.
 unsafe impl Object for Channel {
@@ -54,22 +57,20 @@ impl Channel {
         let c = rdma_event_channel { fd: events.file() };
         Ok(Self { c, weft, events }.give())
     }
+}
 
-    /// Takes out what has not been taken of an identifier, and the requests of a listener.
-    pub(crate) fn forget(&self, id: &CmId) {
-        let is = |other: &CmId| other.is(id);
-        let gone = self
-            .events
-            .remove(|event| is(&event.id) || event.listen_id.as_ref().is_some_and(is));
-        // A request that is dropped is rejected.
-        drop(gone);
-    }
+/// Takes out what has not been taken of an identifier, and the requests of a listener.
+pub(crate) fn forget(inbox: &Inbox, id: &CmId) {
+    let is = |other: &CmId| other.is(id);
+    let gone = inbox.remove(|event| is(&event.id) || event.listen_id.as_ref().is_some_and(is));
+    // A request that is dropped is rejected.
+    drop(gone);
+}
 
-    /// Events of an identifier that moves to another channel.
-    pub(crate) fn hand_over(&self, id: &CmId, to: &Channel) {
-        for event in self.events.remove(|event| event.id.is(id)) {
-            to.events.push(event);
-        }
+/// Events of an identifier that moves to another channel.
+pub(crate) fn hand_over(from: &Inbox, id: &CmId, to: &Inbox) {
+    for event in from.remove(|event| event.id.is(id)) {
+        to.push(event);
     }
 }
 
@@ -119,10 +120,10 @@ unsafe fn translated(
     let listener = event.listen_id.as_ref().and_then(|id| process.ids.find(id));
     let request = event.event == CmEventType::ConnectRequest;
     let id = match (request, listener) {
-        // SAFETY: the listener is not destroyed, else its requests were gone.
-        (true, Some(listener)) => unsafe {
-            Identifier::of_request(process, channel, listener, event.id.clone())
-        },
+        (true, Some(listener)) => {
+            // SAFETY: the listener is not destroyed, else its requests were gone.
+            unsafe { Identifier::of_request(process, channel, listener, event.id.clone()) }?
+        }
         // Nobody listens any more.
         (true, None) => return Ok(None),
         (false, _) => match process.ids.find(&event.id) {

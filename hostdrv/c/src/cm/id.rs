@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_void};
 use std::net::SocketAddr;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use weft_hostdrv::cm::{CmId, CmOption, CmState, ConnParam};
 use weft_hostdrv::verbs::Pd;
 
-use super::channel::{acknowledge, next, Channel};
+use super::channel::{acknowledge, forget, hand_over, next, Channel, Inbox};
 use super::{endpoint, ip};
 use crate::bindings::*;
 use crate::calls::{refuse, Answer};
@@ -25,6 +25,8 @@ pub(crate) struct Identifier {
     pub(crate) weft: CmId,
     process: &'static Process,
     pub(crate) acknowledged: Acknowledged,
+    /// Where its events wait.
+    inbox: Mutex<Arc<Inbox>>,
     /// It has a channel of its own, and its calls wait for their event.
     is_synchronous: AtomicPtr<rdma_event_channel>,
     /// What a listener of `rdma_create_ep` gives each connection.
@@ -78,10 +80,11 @@ impl Identifier {
     fn create(
         process: &'static Process,
         weft: CmId,
-        channel: *mut rdma_event_channel,
+        channel: (*mut rdma_event_channel, &Arc<Inbox>),
         context: *mut c_void,
         ps: rdma_port_space,
     ) -> *mut rdma_cm_id {
+        let (channel, inbox) = channel;
         // SAFETY: pointers that may be null and numbers.
         let mut c: rdma_cm_id = unsafe { zeros() };
         (c.channel, c.context, c.ps, c.qp_type) = (channel, context, ps, IBV_QPT_RC);
@@ -91,6 +94,7 @@ impl Identifier {
             c,
             weft,
             process,
+            inbox: Mutex::new(inbox.clone()),
             acknowledged: Acknowledged::default(),
             is_synchronous: AtomicPtr::default(),
             template: Mutex::default(),
@@ -109,13 +113,16 @@ impl Identifier {
         channel: *mut rdma_event_channel,
         listener: *mut rdma_cm_id,
         weft: CmId,
-    ) -> *mut rdma_cm_id {
+    ) -> Answer<*mut rdma_cm_id> {
         // SAFETY: the caller's promise.
-        let (context, ps) = unsafe { ((*listener).context, (*listener).ps) };
-        let handle = Self::create(process, weft, channel, context, ps);
+        let (context, ps, inbox) = unsafe {
+            let inbox = Channel::of(channel)?.events.clone();
+            ((*listener).context, (*listener).ps, inbox)
+        };
+        let handle = Self::create(process, weft, (channel, &inbox), context, ps);
         // SAFETY: it was made just now.
         unsafe { Self::bind(process, handle) };
-        handle
+        Ok(handle)
     }
 
     /// It has a device from now on.
@@ -160,9 +167,9 @@ impl Identifier {
         unsafe {
             let new = Channel::of(channel)?;
             self.weft.migrate(&new.weft)?;
-            if let Ok(old) = Channel::of((*id).channel) {
-                old.hand_over(&self.weft, new);
-            }
+            let mut inbox = lock(&self.inbox);
+            hand_over(&inbox, &self.weft, &new.events);
+            *inbox = new.events.clone();
             (*id).channel = channel;
         }
         Ok(())
@@ -315,8 +322,9 @@ pub(crate) unsafe fn create(
     };
     let channel = if own.is_null() { channel } else { own };
     // SAFETY: the caller's promise, or made just now.
-    let weft = unsafe { Channel::of(channel) }?.weft.create_id();
-    let id = Identifier::create(process, weft, channel, context, ps);
+    let to = unsafe { Channel::of(channel) }?;
+    let id = to.weft.create_id();
+    let id = Identifier::create(process, id, (channel, &to.events), context, ps);
     // SAFETY: it was made just now.
     unsafe { Identifier::of(id) }?
         .is_synchronous
@@ -331,11 +339,12 @@ pub(crate) unsafe fn destroy(id: *mut rdma_cm_id) -> Answer<()> {
     unsafe {
         let identifier = Identifier::of(id)?;
         identifier.process.ids.remove(&identifier.weft);
-        if let Ok(channel) = Channel::of((*id).channel) {
-            channel.forget(&identifier.weft);
-        }
+        forget(&lock(&identifier.inbox), &identifier.weft);
         forget_event(id)?;
-        identifier.acknowledged.wait();
+        if !identifier.acknowledged.wait() {
+            // The program may still name it: its memory stays.
+            return Ok(());
+        }
         let gone = Identifier::take(id)?;
         gone.process.see_out(gone.weft.clone());
         let own = gone.is_synchronous.load(Ordering::Relaxed);

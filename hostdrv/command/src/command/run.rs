@@ -39,11 +39,12 @@ pub struct Run {
     /// How much of the work is the card's (docs/partitions.md).
     #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
     rung: Rung,
+    // Environment (programs): `WEFT_C_LIBRARY`: the library of `weft run` (docs/c-programs.md). Without it: the one beside the command.
     /// The C interface [default: libweft_rdma.so beside this command].
     #[arg(long, env = "WEFT_C_LIBRARY", value_name = "FILE")]
     library: Option<PathBuf>,
     /// Two simulated cards that are joined: this program, whose words are split at spaces, has the first one, at 10.0.0.1, and PROGRAM the other, at 10.0.0.2.
-    /// PROGRAM begins when this one listens; both have to end well.
+    /// PROGRAM begins when this one listens; both have to end well, and this one is ended if PROGRAM does not.
     #[arg(long, value_name = "SERVER")]
     pair: Option<String>,
     /// With --pair: SERVER is ended when PROGRAM has ended, as it does not end by itself.
@@ -201,12 +202,10 @@ mod pair {
         let client = args
             .command(&args.program, &device("b"), "10.0.0.2/24")?
             .status()?;
-        if args.end_server {
+        if args.end_server || !client.success() {
             drop(server);
         } else {
-            let ended = server.0.wait()?;
-            check("client", client)?;
-            check("server", ended)?;
+            check("server", server.0.wait()?)?;
         }
         served.stop()?;
         check("client", client)
