@@ -99,9 +99,7 @@ impl ControlClient {
         let (waiting, let_in) = (&mut self.waiting, &mut self.let_in);
         self.executor.put_events(|| {
             if let Some(Event::ConnectRequest { conn, .. }) = waiting.front() {
-                if let_in.take_if(|there| there == conn).is_none() {
-                    return None;
-                }
+                let_in.take_if(|there| there == conn)?;
             }
             waiting.pop_front()
         });
