@@ -45,6 +45,7 @@ cost: setup ## instructions of a post and its poll, of the engine for each segme
 	@./setup.sh cost
 	cargo bench -q -p weft-hostdrv --bench post_poll -- $(COST)
 	cargo bench -q -p weft-rdma --bench post_poll -- $(COST)
+	cargo bench -q -p weft-hostdrv --bench registering -- $(COST)
 	cargo bench -q -p weft-engine --bench cost -- $(COST)
 
 FAST := $(CURDIR)/target/fast

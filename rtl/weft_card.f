@@ -16,6 +16,11 @@ stream/stream_skid.sv
 stream/stream_pair.sv
 stream/read_ahead.sv
 stream/table_request.sv
+host/axi4_if.sv
+host/axi_lite_if.sv
+host/axi_lite_pins.sv
+host/axi4_read_pins.sv
+host/axi4_write_pins.sv
 host/card_reads.sv
 host/port_regs.sv
 host/card_regs.sv

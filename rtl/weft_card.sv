@@ -134,13 +134,12 @@ module weft_card
   logic [31:0] resets;
 
   // The core's side of reset_drain.
-  logic core_awvalid, core_awready, core_wvalid, core_wready, core_wlast, core_bvalid, core_arvalid, core_arready;
-  logic core_rvalid, core_rlast, core_msix_valid, core_msix_ready, core_msix_gap;
-  logic core_tx_tvalid, core_tx_tready, core_rx_tvalid, out_tvalid, out_tready, out_tlast;
-  logic [DATA_W-1:0] core_wdata, core_rdata;
-  logic [DATA_W/8-1:0] core_wstrb;
-  logic [1:0] core_bid, core_bresp, core_rid, core_rresp;
-  logic        [      2:0] unused_ready;
+  axi4_if #(.DATA_W(DATA_W)) core ();
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+  axi_lite_if s_axil ();
+
+  logic core_msix_valid, core_msix_ready, core_msix_gap;
+  logic core_tx_tvalid, core_tx_tready, core_rx_tvalid, out_tvalid, out_tready, out_tlast, unused_ready;
 
   rx_cfg_t                 rx_cfg;
   tx_cfg_t     [PORTS-1:0] tx_cfg;
@@ -194,6 +193,24 @@ module weft_card
   trace_event_t [1:0] rx_trace, report_trace;
   trace_event_t [2:0] tx_trace;
 
+  // ---------------------------------------------------------------- pins
+  axi_lite_pins u_s_axil (
+    .axil(s_axil),
+    .*
+  );
+  axi4_write_pins #(
+    .DATA_W(DATA_W)
+  ) u_m_axi_write (
+    .axi(m_axi),
+    .*
+  );
+  axi4_read_pins #(
+    .DATA_W(DATA_W)
+  ) u_m_axi_read (
+    .axi(m_axi),
+    .*
+  );
+
   // ---------------------------------------------------------------- reset
   reset_drain #(
     .DATA_W(DATA_W),
@@ -207,50 +224,14 @@ module weft_card
     .active_o         (resetting),
     .core_rst_no      (core_rst_n),
     .resets_o         (resets),
-    .core_awvalid_i   (core_awvalid),
-    .core_awready_o   (core_awready),
-    .core_wdata_i     (core_wdata),
-    .core_wstrb_i     (core_wstrb),
-    .core_wlast_i     (core_wlast),
-    .core_wvalid_i    (core_wvalid),
-    .core_wready_o    (core_wready),
-    .core_bid_o       (core_bid),
-    .core_bresp_o     (core_bresp),
-    .core_bvalid_o    (core_bvalid),
-    .core_arvalid_i   (core_arvalid),
-    .core_arready_o   (core_arready),
-    .core_rid_o       (core_rid),
-    .core_rdata_o     (core_rdata),
-    .core_rresp_o     (core_rresp),
-    .core_rlast_o     (core_rlast),
-    .core_rvalid_o    (core_rvalid),
+    .core,
+    .m_axi,
     .core_msix_valid_i(core_msix_valid),
     .core_msix_ready_o(core_msix_ready),
     .core_tx_tvalid_i (core_tx_tvalid),
     .core_tx_tlast_i  (mac_tx_tlast),
     .core_tx_tready_o (core_tx_tready),
     .core_rx_tvalid_o (core_rx_tvalid),
-    .m_axi_awlen,
-    .m_axi_awvalid,
-    .m_axi_awready,
-    .m_axi_wdata,
-    .m_axi_wstrb,
-    .m_axi_wlast,
-    .m_axi_wvalid,
-    .m_axi_wready,
-    .m_axi_bid,
-    .m_axi_bresp,
-    .m_axi_bvalid,
-    .m_axi_bready,
-    .m_axi_arlen,
-    .m_axi_arvalid,
-    .m_axi_arready,
-    .m_axi_rid,
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rlast,
-    .m_axi_rvalid,
-    .m_axi_rready,
     .msix_valid_o,
     .msix_ready_i,
     .mac_tx_tvalid,
@@ -283,23 +264,7 @@ module weft_card
     .core_rst_ni    (core_rst_n),
     .soft_reset_o   (soft_reset),
     .resetting_i    (resetting),
-    .s_axil_awaddr,
-    .s_axil_awvalid,
-    .s_axil_awready,
-    .s_axil_wdata,
-    .s_axil_wstrb,
-    .s_axil_wvalid,
-    .s_axil_wready,
-    .s_axil_bresp,
-    .s_axil_bvalid,
-    .s_axil_bready,
-    .s_axil_araddr,
-    .s_axil_arvalid,
-    .s_axil_arready,
-    .s_axil_rdata,
-    .s_axil_rresp,
-    .s_axil_rvalid,
-    .s_axil_rready,
+    .s_axil,
     .rx_cfg_o       (rx_cfg),
     .tx_cfg_o       (tx_cfg),
     .report_cfg_o   (report_cfg),
@@ -352,7 +317,7 @@ module weft_card
   end
 
   // ---------------------------------------------------------------- counters, trace
-  assign host.read_error_id  = core_rid;
+  assign host.read_error_id  = core.rid;
   assign host.write_stall    = m_axi_wvalid && !m_axi_wready;
   assign host.aw_stall       = m_axi_awvalid && !m_axi_awready;
   assign host.report_written = written[1] && !failed[1];
@@ -414,33 +379,21 @@ module weft_card
     .JOBS    (32'(DEPTHS.jobs))
   ) u_dma_read (
     .clk_i,
-    .rst_ni       (core_rst_n),
-    .req_valid_i  (rd_req_valid),
-    .req_ready_o  (rd_req_ready),
-    .req_addr_i   (rd_req_addr),
-    .req_bytes_i  (rd_req_bytes),
-    .rsp_valid_o  (rd_rsp_valid),
-    .rsp_ready_i  (rd_rsp_ready),
-    .rsp_data_o   (rd_rsp_data),
-    .rsp_count_o  (rd_rsp_count),
-    .rsp_last_o   (rd_rsp_last),
-    .rsp_error_o  (rd_rsp_error),
-    .m_axi_arid,
-    .m_axi_araddr,
-    .m_axi_arlen,
-    .m_axi_arsize,
-    .m_axi_arburst,
-    .m_axi_arvalid(core_arvalid),
-    .m_axi_arready(core_arready),
-    .m_axi_rid    (core_rid),
-    .m_axi_rdata  (core_rdata),
-    .m_axi_rresp  (core_rresp),
-    .m_axi_rlast  (core_rlast),
-    .m_axi_rvalid (core_rvalid),
-    .m_axi_rready (unused_ready[0]),
-    .request_o    (host.read_request),
-    .error_o      (host.read_error),
-    .idle_o       (read_idle)
+    .rst_ni     (core_rst_n),
+    .req_valid_i(rd_req_valid),
+    .req_ready_o(rd_req_ready),
+    .req_addr_i (rd_req_addr),
+    .req_bytes_i(rd_req_bytes),
+    .rsp_valid_o(rd_rsp_valid),
+    .rsp_ready_i(rd_rsp_ready),
+    .rsp_data_o (rd_rsp_data),
+    .rsp_count_o(rd_rsp_count),
+    .rsp_last_o (rd_rsp_last),
+    .rsp_error_o(rd_rsp_error),
+    .m_axi      (core),
+    .request_o  (host.read_request),
+    .error_o    (host.read_error),
+    .idle_o     (read_idle)
   );
 
   dma_write #(
@@ -448,38 +401,22 @@ module weft_card
     .OUTSTANDING(32'(DEPTHS.bursts))
   ) u_dma_write (
     .clk_i,
-    .rst_ni       (core_rst_n),
-    .cmd_valid_i  (wr_cmd_valid),
-    .cmd_ready_o  (wr_cmd_ready),
-    .cmd_addr_i   (wr_cmd_addr),
-    .cmd_bytes_i  (wr_cmd_bytes),
-    .wr_valid_i   (wr_valid),
-    .wr_ready_o   (wr_ready),
-    .wr_data_i    (wr_data),
-    .wr_count_i   (wr_count),
-    .wr_last_i    (wr_last),
-    .written_o    (written),
-    .failed_o     (failed),
-    .m_axi_awid,
-    .m_axi_awaddr,
-    .m_axi_awlen,
-    .m_axi_awsize,
-    .m_axi_awburst,
-    .m_axi_awuser,
-    .m_axi_awvalid(core_awvalid),
-    .m_axi_awready(core_awready),
-    .m_axi_wdata  (core_wdata),
-    .m_axi_wstrb  (core_wstrb),
-    .m_axi_wlast  (core_wlast),
-    .m_axi_wvalid (core_wvalid),
-    .m_axi_wready (core_wready),
-    .m_axi_bid    (core_bid),
-    .m_axi_bresp  (core_bresp),
-    .m_axi_bvalid (core_bvalid),
-    .m_axi_bready (unused_ready[1]),
-    .request_o    (host.write_request),
-    .error_o      (host.write_error),
-    .idle_o       (write_idle)
+    .rst_ni     (core_rst_n),
+    .cmd_valid_i(wr_cmd_valid),
+    .cmd_ready_o(wr_cmd_ready),
+    .cmd_addr_i (wr_cmd_addr),
+    .cmd_bytes_i(wr_cmd_bytes),
+    .wr_valid_i (wr_valid),
+    .wr_ready_o (wr_ready),
+    .wr_data_i  (wr_data),
+    .wr_count_i (wr_count),
+    .wr_last_i  (wr_last),
+    .written_o  (written),
+    .failed_o   (failed),
+    .m_axi      (core),
+    .request_o  (host.write_request),
+    .error_o    (host.write_error),
+    .idle_o     (write_idle)
   );
 
   assign wr_cmd_bytes[1] = 16'd64;
@@ -584,7 +521,7 @@ module weft_card
     .mac_rx_tlast,
     .mac_rx_tuser,
     .mac_rx_tvalid(core_rx_tvalid),
-    .mac_rx_tready(unused_ready[2]),
+    .mac_rx_tready(unused_ready),
     .looped_o     (looped),
     .ignored_o    (host.rx_ignored),
     .idle_o       (loopback_idle)

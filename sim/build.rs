@@ -52,6 +52,8 @@ fn with_processor(card: Design, rtl: &Path, ibex: &Path) -> Design {
     let control = rtl.join("control");
     println!("cargo:rustc-cfg=processor");
     println!("cargo:rerun-if-env-changed=WEFT_PROCESSOR_DIV");
+    // Environment (building): `WEFT_PROCESSOR_DIV`: with `WEFT_IBEX`: the control processor's clock in the simulated card is the card's divided by
+    // it, 1 to 16 (docs/processor.md#a-clock-of-its-own). Without it: 1.
     let div = std::env::var("WEFT_PROCESSOR_DIV").unwrap_or("1".to_owned());
     card.parameter("PROC_CLOCK_DIV", div)
         .argument(&rtl.join("syn/lint.vlt").display().to_string())
@@ -69,16 +71,19 @@ fn main() {
     // In a package the sources are within it (there by the link `rtl`).
     let rtl = ["../rtl", "rtl"].map(Path::new);
     let rtl = rtl[usize::from(!rtl[0].join("weft_card.f").exists())];
-    // WEFT_CARD_LIST: another list of sources, to try a changed card.
     println!("cargo:rerun-if-env-changed=WEFT_CARD_LIST");
+    // Environment (building): `WEFT_CARD_LIST`: another list of RTL sources, to try a changed card. Without it: `rtl/weft_card.f`.
     let list = std::env::var_os("WEFT_CARD_LIST").map_or(rtl.join("weft_card.f"), PathBuf::from);
     let files = sources(&list, rtl);
+    // Environment (building): `WEFT_NO_RTL`: the simulator without RTL models, and so without Verilator: the functional model only. Without it: the
+    // RTL at 512, 256 and 128 bits is built.
     if std::env::var_os("WEFT_NO_RTL").is_some() {
         return;
     }
     println!("cargo:rustc-cfg=rtl");
     // WEFT_CARD_OBSERVE=0: without trace and capture, which cost time even while nobody looks.
     println!("cargo:rerun-if-env-changed=WEFT_CARD_OBSERVE");
+    // Environment (building): `WEFT_CARD_OBSERVE`: `0`: simulated cards without trace and capture. Without it: with them.
     let observe = std::env::var_os("WEFT_CARD_OBSERVE").is_none_or(|value| value != "0");
     let observe = if observe { "1'b1" } else { "1'b0" };
     let path = rtl.join("configs.toml");
@@ -103,6 +108,8 @@ fn main() {
     println!("cargo:rerun-if-env-changed=WEFT_IBEX");
     // Either way it has a second port, which a processor would have.
     let narrow = |top: &str| card("weft_card_128", "rtl128", top);
+    // Environment (building): `WEFT_IBEX`: where the control processor's (docs/processor.md) core is, as `rtl/control/setup.sh` prints it: its tests
+    // are built, and the simulated card of 128 bits has one. Without it: no processor.
     let narrow = match std::env::var_os("WEFT_IBEX") {
         Some(ibex) => with_processor(narrow("weft_card_control"), rtl, Path::new(&ibex)),
         None => narrow("weft_card"),

@@ -9,7 +9,7 @@
 
 use std::{error::Error, fs, path::Path, time::Duration};
 
-use weft_hostdrv::cm::{AddrHints, AddrInfo, CmEventType::Disconnected, ConnParam};
+use weft_hostdrv::cm::{AddrHints, AddrInfo, ConnParam};
 use weft_hostdrv::verbs::{Access, QpInit, RemoteRegion, SendWr};
 use weft_hostdrv::{transport, Device, DeviceConfig};
 
@@ -38,15 +38,14 @@ pub fn greet(device: &Device, way: &AddrInfo, text: &str) -> Result<(), Box<dyn 
     let memory = pd.alloc_mr(64, Access::LOCAL_WRITE)?;
     memory.write(0, text.as_bytes())?;
     let (channel, param) = (device.create_event_channel(), ConnParam::default());
-    let (up, qp) = channel.connect_with(way, &pd, &QpInit::new(&cq), &param, PATIENCE)?;
-    let target = up.private_data.first_chunk().ok_or("no memory given")?;
+    let server = channel.connect_with(way, &pd, &QpInit::new(&cq), &param, PATIENCE)?;
+    let target = server.private_data().first_chunk();
+    let target = RemoteRegion::from_bytes(target.ok_or("no memory given")?);
     let text = memory.sge(0, text.len() as u32);
-    qp.post_send(SendWr::write(1, RemoteRegion::from_bytes(target)).sge(text))?;
-    qp.post_send(SendWr::send(2).signaled())?;
+    server.post_send(SendWr::write(1, target).sge(text))?;
+    server.post_send(SendWr::send(2).signaled())?;
     cq.wait_success(PATIENCE)?;
-    up.id.disconnect()?;
-    channel.expect_event(Disconnected, PATIENCE)?;
-    Ok(())
+    Ok(server.close(PATIENCE)?)
 }
 
 fn by_arguments() -> Result<(), Box<dyn Error>> {

@@ -8,7 +8,7 @@
 
 use std::{error::Error, net::SocketAddrV4, time::Duration};
 
-use weft_hostdrv::cm::{CmEventType::*, ConnParam};
+use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::{Access, QpInit, RecvWr, RemoteRegion, SendWr};
 use weft_hostdrv::{transport, Device, DeviceConfig};
 
@@ -20,15 +20,11 @@ pub fn serve(device: &Device) -> Result<String, Box<dyn Error>> {
     let memory = pd.alloc_mr(64, Access::LOCAL_WRITE | Access::REMOTE_WRITE)?;
     let channel = device.create_event_channel();
     let _listener = channel.listen(7471, 1)?;
-    let client = channel.expect_event(ConnectRequest, PATIENCE)?.id;
-    // The receive has to be there before the client may send.
-    let qp = client.create_qp(&pd, &QpInit::new(&cq))?;
-    qp.post_recv(RecvWr::new(0))?;
-    client.accept(&ConnParam::with_private_data(memory.remote().to_bytes()))?;
-    channel.expect_event(Established, PATIENCE)?;
+    let offer = ConnParam::with_private_data(memory.remote().to_bytes());
+    let receives = [RecvWr::new(0)];
+    let client = channel.accept(&pd, &QpInit::new(&cq), receives, &offer, PATIENCE)?;
     cq.wait_success(PATIENCE)?;
-    // Who sends last waits for the other to leave, or its last acknowledgment would not go out.
-    channel.expect_event(Disconnected, PATIENCE)?;
+    client.closed(PATIENCE)?;
     let text = String::from_utf8(memory.to_vec(0, memory.len())?)?;
     Ok(text.trim_end_matches('\0').to_owned())
 }
@@ -39,16 +35,15 @@ pub fn greet(device: &Device, server: SocketAddrV4, text: &str) -> Result<(), Bo
     let memory = pd.alloc_mr(64, Access::LOCAL_WRITE)?;
     memory.write(0, text.as_bytes())?;
     let (channel, param) = (device.create_event_channel(), ConnParam::default());
-    let (up, qp) = channel.connect(server, &pd, &QpInit::new(&cq), &param, PATIENCE)?;
-    let target = up.private_data.first_chunk().ok_or("no memory given")?;
+    let server = channel.connect(server, &pd, &QpInit::new(&cq), &param, PATIENCE)?;
+    let target = server.private_data().first_chunk();
+    let target = RemoteRegion::from_bytes(target.ok_or("no memory given")?);
     // What is sent on a connection arrives in order: the Send does not pass the Write.
     let text = memory.sge(0, text.len() as u32);
-    qp.post_send(SendWr::write(1, RemoteRegion::from_bytes(target)).sge(text))?;
-    qp.post_send(SendWr::send(2).signaled())?;
+    server.post_send(SendWr::write(1, target).sge(text))?;
+    server.post_send(SendWr::send(2).signaled())?;
     cq.wait_success(PATIENCE)?;
-    up.id.disconnect()?;
-    channel.expect_event(Disconnected, PATIENCE)?;
-    Ok(())
+    Ok(server.close(PATIENCE)?)
 }
 
 fn by_arguments() -> Result<(), Box<dyn Error>> {

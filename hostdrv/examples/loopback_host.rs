@@ -83,14 +83,14 @@ fn ask(device: &Device, listens: &Receiver<()>) -> Result<Vec<u8>, Error> {
         way.transport
     );
     let param = ConnParam::default();
-    let (up, qp) = events.connect_with(way, &pd, &QpInit::new(&cq), &param, TIMEOUT)?;
-    let offer = up.private_data.first_chunk().ok_or("nothing is offered")?;
+    let server = events.connect_with(way, &pd, &QpInit::new(&cq), &param, TIMEOUT)?;
+    let offer = server.private_data().first_chunk();
+    let offer = offer.ok_or("nothing is offered")?;
     let remote = RemoteRegion::from_bytes(offer);
     let length = WORDS.len() as u32;
-    qp.post_send(SendWr::read(1, remote).sge(mr.sge(0, length)).signaled())?;
+    server.post_send(SendWr::read(1, remote).sge(mr.sge(0, length)).signaled())?;
     let done = cq.wait_one(TIMEOUT)?.ok_or("no completion")?;
     assert_eq!(done.status, WcStatus::Success);
-    up.id.disconnect()?;
-    events.expect_event(CmEventType::Disconnected, TIMEOUT)?;
+    server.close(TIMEOUT)?;
     Ok(mr.to_vec(0, WORDS.len())?)
 }

@@ -1,21 +1,29 @@
 //! A device: one card, the engine that controls it, and the loop between them.
 //!
-//! A device has no thread. [`Device::progress`] handles what is there and never blocks; a program
+//! [`Device::progress`] handles what is there and never blocks; a program
 //! calls it (every poll of a completion queue or an event channel does), or sleeps in
-//! [`Device::wait`] until the card or a timer wants it.
+//! [`Device::wait`] until the card or a timer wants it. Where a program does neither for a while,
+//! a thread of the device's does ([`Device::drive`]).
 
+mod account;
 mod async_event;
 mod client_resources;
+mod config;
 mod control;
 mod control_clients;
 mod cq_moderation;
 mod deferred_deregistration;
 mod doorbell_bitmap;
+mod drive;
 mod event_routing;
 mod executor;
 mod files;
+mod fork;
+mod gate;
 mod graveyard;
+mod handles;
 mod interrupt_moderation;
+mod lingering;
 mod loopback;
 mod loopback_copy;
 mod manager;
@@ -24,6 +32,7 @@ mod page_runs;
 mod place;
 mod queue_pairs;
 mod raw_queues;
+mod said;
 mod second_port;
 mod shared_receives;
 mod sleep;
@@ -41,8 +50,7 @@ use std::time::Duration;
 
 use weft_engine::on_card::{CONNECTIONS, WORK};
 use weft_engine::{
-    Congestion, ConnId, Ecn, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId,
-    ResourceSplit, Rung, Seed, SrqId,
+    ConnId, Endpoint, Engine, EngineConfig, EngineStats, Event, QpId, ResourceSplit, Rung, SrqId,
 };
 
 use crate::card::{self, Card};
@@ -50,23 +58,30 @@ pub use crate::card::{Capabilities, Health, RingSizes, MAX_FRAME};
 use crate::checks;
 use crate::error::DeviceError;
 use crate::mmio::Mmio;
-use crate::processor::{Image, Processor};
+use crate::processor::Processor;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
+pub use account::{Account, Charge, Exhausted, Quota, Resource};
 pub use async_event::AsyncEvent;
+pub use config::DeviceConfig;
 pub(crate) use control::{Control, ControlRings};
 use control_clients::ControlClient;
 pub(crate) use cq_moderation::ModeratedCq;
 use cq_moderation::Waiting;
 pub(crate) use deferred_deregistration::DeferredDeregistration;
 use doorbell_bitmap::DoorbellBitmap;
+pub use drive::Drive;
+use drive::Driver;
 pub(crate) use event_routing::EventOwner;
 use event_routing::EventRouting;
 use executor::Executor;
 pub(crate) use files::Events;
 pub use files::Readiness;
 use files::Watch;
+pub use gate::{Gate, Knock, Open};
 use graveyard::Graveyard;
+use handles::Handles;
 use interrupt_moderation::InterruptModeration;
+use lingering::Lingering;
 pub(crate) use loopback::{Loopback, WeakDevice};
 pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
@@ -77,12 +92,13 @@ use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
 pub use raw_queues::{RawConfig, RawStats, Sent};
+pub(crate) use said::Said;
 use second_port::SecondPort;
 pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
 use sleepers::Sleepers;
 use weft_card_transport::dma::DmaBuffer;
-use weft_card_transport::Transport;
+use weft_card_transport::{OfProcess, Transport};
 use wqe_intake::QpEntry;
 pub(crate) use xrcd_registry::XrcdFileName;
 use xrcd_registry::XrcdRegistry;
@@ -98,135 +114,10 @@ const MAX_ASYNC_EVENTS: usize = 4096;
 /// How often a device with nothing to do is looked at: is it still there? One register read of about a microsecond.
 const PRESENCE_NS: u64 = 10_000_000;
 
-/// After so long without a segment a peer is asked whether it is still there. RFC 9293 §3.8.4 allows no
-/// less as a default.
-const KEEPALIVE: Duration = Duration::from_secs(2 * 60 * 60);
-
-/// How a device is to be set up.
-#[derive(Clone, Debug)]
-pub struct DeviceConfig {
-    /// Addresses, TCP and MPA settings. Flows and STags are taken from the card.
-    pub engine: EngineConfig,
-    /// Sizes of the rings in host memory.
-    pub rings: RingSizes,
-    /// A post only writes its WQE and rings; the next [`Device::progress`] sends. Else the thread that posts sends, if no other thread
-    /// is at work in the device.
-    pub deferred: bool,
-    /// What runs on the card's processor at rung `firmware`; `None`: the file that the environment names
-    /// ([`IMAGE_VARIABLE`](crate::processor::IMAGE_VARIABLE)).
-    pub firmware: Option<Arc<Image>>,
-}
-
-impl DeviceConfig {
-    /// A station with this address in a network of 256. Sequence numbers, ports and STag keys are secret.
-    ///
-    /// # Panics
-    /// If the operating system has no randomness to give.
-    pub fn new(mac: [u8; 6], ip: Ipv4Addr) -> Self {
-        let mut seed = [0; 32];
-        getrandom::fill(&mut seed).expect("randomness of the operating system");
-        let engine = EngineConfig {
-            seed: Seed(seed),
-            mac,
-            ip: ip.octets(),
-            replay: u16::MAX,
-            ..EngineConfig::default()
-        };
-        let config = Self {
-            engine,
-            rings: RingSizes::default(),
-            deferred: false,
-            firmware: None,
-        };
-        config.keepalive(Some(KEEPALIVE))
-    }
-
-    /// The same, with a station address that is made of the IP address: 02:57 and its four numbers.
-    ///
-    /// # Panics
-    /// As [`new`](Self::new).
-    pub fn at(ip: Ipv4Addr) -> Self {
-        let [a, b, c, d] = ip.octets();
-        Self::new([0x02, 0x57, a, b, c, d], ip)
-    }
-
-    /// Largest IPv4 packet: 1500, or 9000 with jumbo frames.
-    pub fn mtu(mut self, mtu: u16) -> Self {
-        self.engine.mtu = mtu;
-        self
-    }
-
-    /// Posts only ring, and cost the same whatever the device has to do; the next [`Device::progress`] (every poll that finds nothing
-    /// calls it) sends what was posted.
-    pub fn deferred(mut self) -> Self {
-        self.deferred = true;
-        self
-    }
-
-    /// Congestion control of its connections: CUBIC unless this says otherwise.
-    pub fn congestion(mut self, congestion: Congestion) -> Self {
-        self.engine.congestion = congestion;
-        self
-    }
-
-    /// New data goes at the pace of the controller, where it has one ([`Congestion::Delay`] has): so unless this says otherwise.
-    pub fn pacing(mut self, pacing: bool) -> Self {
-        self.engine.pacing = pacing;
-        self
-    }
-
-    /// Marks of congestion instead of losses (ECN, RFC 3168): used where the peer asks for it, unless this says otherwise.
-    pub fn ecn(mut self, ecn: Ecn) -> Self {
-        self.engine.ecn = ecn;
-        self
-    }
-
-    /// The rung of queue pairs that name none ([`QpInit::rung`](crate::verbs::QpInit::rung)): `Placement` unless this says otherwise. With `Firmware` the
-    /// engine of the device is on the card's processor, and all its queue pairs are of this rung; a card without a processor is refused.
-    pub fn rung(mut self, rung: Rung) -> Self {
-        self.engine.rung = rung;
-        self
-    }
-
-    /// The card's second port will be another device's ([`Device::second_port`]): a part of the flows, STags, TCP ports and rows of the lookup are left to that one.
-    pub fn share_card(mut self) -> Self {
-        self.engine.split = ResourceSplit::First;
-        self
-    }
-
-    /// The firmware of rung `Firmware`: one with the engine.
-    pub fn firmware(mut self, image: Arc<Image>) -> Self {
-        self.firmware = Some(image);
-        self
-    }
-
-    /// Payload that comes while a flow is detached stays in the raw ring, and the card walks over it again (`docs/partitions.md`): so it is unless
-    /// this says otherwise, or the card cannot. Then it is copied.
-    pub fn replay(mut self, replay: bool) -> Self {
-        self.engine.replay = if replay { u16::MAX } else { 0 };
-        self
-    }
-
-    /// When a peer that says nothing is asked whether it is still there: two hours unless this says
-    /// otherwise. `None`: never, and an idle connection outlives a peer that vanished.
-    pub fn keepalive(mut self, idle: Option<Duration>) -> Self {
-        let ns = |idle: Duration| u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX);
-        self.engine.keepalive = idle.map(ns);
-        self
-    }
-
-    /// A seed that everybody may know: the same seed, the same sequence numbers, ports and STag keys. For simulations and
-    /// tests; without it they are secret.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.engine.seed = Seed::from(seed);
-        self
-    }
-}
-
 /// A Weft card that is up. Clones are the same device.
 #[derive(Clone)]
 pub struct Device {
-    shared: Arc<Shared>,
+    shared: Arc<Handles>,
 }
 
 struct Shared {
@@ -244,6 +135,8 @@ struct Shared {
     /// Who moves messages between queue pairs inside the host.
     loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
+    driver: Driver,
+    linger: Option<Duration>,
     name: String,
     caps: Capabilities,
     config: EngineConfig,
@@ -274,11 +167,17 @@ pub(crate) struct State {
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
-    /// Somebody waits by a file.
+    /// What files watch, once there was one.
     watch: Option<Arc<Watch>>,
+    /// The device's own thread has found something since the program looked.
+    driven_news: bool,
+    /// Calls of `progress`, one after the other, that found nothing.
+    empty_looks: u64,
     sleepers: Arc<Sleepers>,
     /// Events that wait for more of their kind.
     waiting: Waiting,
+    /// Queue pairs that nobody has a handle of, and whose connection is closing.
+    lingering: Lingering,
     /// Regions that nobody has a handle of, and that work under way uses.
     deferred_deregistrations: Vec<DeferredDeregistration>,
     graveyard: Graveyard,
@@ -336,7 +235,7 @@ impl Drop for Unlocked<'_> {
     fn drop(&mut self) {
         self.released.clear();
         // Who posted while the lock was held has left it to the holder.
-        if !self.shared.deferred {
+        if self.shared.sends_posts() {
             self.shared.take_posted();
         }
         if self.joined {
@@ -346,6 +245,11 @@ impl Drop for Unlocked<'_> {
 }
 
 impl Shared {
+    /// Is what was posted sent by who posts, or left to `progress`? Who sleeps for the device does not look at the bells.
+    fn sends_posts(&self) -> bool {
+        !self.deferred || self.sleepers.is_anybody_asleep()
+    }
+
     /// Lets the engine take what was posted, unless another thread is at work in the device: then that one does it when it leaves.
     fn take_posted(&self) {
         // Who posts rings and then tries the lock; who leaves gives the lock back and then looks at the doorbells: one of them sees the other.
@@ -422,6 +326,7 @@ impl State {
         if news {
             self.leave_regions();
         }
+        self.end_lingering();
         news |= self.put_events();
         news |= self.tell_of_waiting();
         if news {
@@ -505,6 +410,8 @@ impl Device {
         mut config: DeviceConfig,
         second: Option<SecondPort>,
     ) -> Result<Self, DeviceError> {
+        // What is left of it in a child reaches no card.
+        let transport = Arc::new(OfProcess::new(transport));
         let mmio = Mmio {
             transport,
             counts: Arc::default(),
@@ -541,8 +448,12 @@ impl Device {
         let DeviceConfig {
             engine: mut config,
             deferred,
+            driven,
+            linger,
             ..
         } = config;
+        // Simulated time is the program's, and there is no file to sleep by.
+        let is_driven = driven && mmio.transport.interrupt_fd(0).is_some();
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config = numbered(config, &caps);
         let doorbells = Arc::new(DoorbellBitmap::new(caps.flows as usize));
@@ -564,8 +475,11 @@ impl Device {
             raw: None,
             async_events: Arc::default(),
             watch: None,
+            driven_news: false,
+            empty_looks: 0,
             sleepers: sleepers.clone(),
             waiting: Waiting::default(),
+            lingering: Lingering::default(),
             deferred_deregistrations: Vec::new(),
             graveyard: Graveyard::default(),
             released: Vec::new(),
@@ -578,7 +492,7 @@ impl Device {
             fault: None,
         };
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Handles::new(Shared {
                 state: Mutex::new(state),
                 sleepers,
                 name: mmio.transport.name(),
@@ -590,6 +504,8 @@ impl Device {
                 page_runs: PageRuns::default(),
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
+                driver: Driver::new(is_driven),
+                linger,
                 caps,
                 config,
             }),
@@ -611,8 +527,18 @@ impl Device {
         self.shared.config.ip.into()
     }
 
+    /// Its station address.
+    pub fn mac(&self) -> [u8; 6] {
+        self.shared.config.mac
+    }
+
+    /// Largest IPv4 packet that it sends and takes.
+    pub fn mtu(&self) -> u16 {
+        self.shared.config.mtu
+    }
+
     /// The engine's settings.
-    pub fn config(&self) -> &EngineConfig {
+    pub(crate) fn config(&self) -> &EngineConfig {
         &self.shared.config
     }
 
@@ -638,7 +564,7 @@ impl Device {
 
     /// Are the two the same device?
     pub(crate) fn is(&self, other: &Device) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        std::ptr::eq::<Shared>(&**self.shared, &**other.shared)
     }
 
     pub(crate) fn lock(&self) -> StateGuard<'_> {
@@ -677,10 +603,9 @@ impl Device {
         if untold {
             self.shared.doorbells.ring(flow);
         }
-        // Who sleeps for the device does not look at the bells.
-        match self.shared.deferred && !self.shared.sleepers.is_anybody_asleep() {
-            true => Ok(()),
-            false => self.send_posted(),
+        match self.shared.sends_posts() {
+            true => self.send_posted(),
+            false => Ok(()),
         }
     }
 
@@ -697,23 +622,34 @@ impl Device {
     /// After an error the device does no more; open it anew. A card that is gone is noticed by whoever polls, within
     /// 10 ms of the device's time.
     pub fn progress(&self) -> Result<usize, DeviceError> {
-        let handled = self.make_progress();
+        add(&self.shared.mmio.counts.progress_calls, 1);
+        self.progress_of(true)
+    }
+
+    /// The same, and it is no call of the program's.
+    fn progress_quietly(&self) -> Result<usize, DeviceError> {
+        self.progress_of(false)
+    }
+
+    fn progress_of(&self, program: bool) -> Result<usize, DeviceError> {
+        let handled = self.make_progress(program);
         if handled.is_err() {
             self.tell_removal();
         }
         handled
     }
 
-    fn make_progress(&self) -> Result<usize, DeviceError> {
-        let counts = &self.shared.mmio.counts;
-        add(&counts.progress_calls, 1);
+    fn make_progress(&self, program: bool) -> Result<usize, DeviceError> {
         let _span = tracing::trace_span!("progress", device = self.name()).entered();
         let mut handled = 0;
-        let settled;
+        let (settled, waits_for_gates);
         {
             let mut state = self.lock();
             state.check_fault()?;
-            if state.watch.is_some() {
+            if program {
+                state.driven_news = false;
+            }
+            if state.looks_for_interrupt() {
                 // What makes the files readable is being seen to. Any report after this one makes another interrupt.
                 drop(state);
                 self.take_interrupt(Some(0))?;
@@ -725,10 +661,21 @@ impl Device {
                 state.fail(error);
             }
             state.check_fault()?;
-            if state.watch.is_some() {
+            state.empty_looks = match handled {
+                0 => state.empty_looks + 1,
+                _ => 0,
+            };
+            if !program && handled > 0 {
+                state.tell_of_driving();
+            }
+            if state.watched().is_some() {
                 state.arm()?;
             }
+            waits_for_gates = state.waits_for_gates();
             settled = self.is_idle();
+        }
+        if waits_for_gates {
+            handled += self.ask_gates()?;
         }
         handled += self.dispatch_events()?;
         if !settled {

@@ -195,6 +195,12 @@ pub enum DeviceError {
     /// The driver left one of its own buffers: a bug in the driver.
     #[error("a ring access left its buffer: {0}")]
     RingBounds(#[from] OutOfBounds),
+    /// No thread to drive the device by.
+    #[error("no thread to drive the device by: {reason}")]
+    NoThread {
+        /// What the system said.
+        reason: String,
+    },
     /// No memory for the rings of commands and events.
     #[error("no memory for a ring of {bytes} bytes of commands or events")]
     ControlMemory {
@@ -203,7 +209,7 @@ pub enum DeviceError {
     },
     /// A command of the driver's was not done as a command is: a bug in the driver, or in the engine.
     #[error("a command of the driver's to the engine went wrong: {0}")]
-    Command(weft_engine::commands::Refusal),
+    Command(String),
     /// The card's processor, which has the engine of this device.
     #[error(transparent)]
     Processor(#[from] ProcessorError),

@@ -57,6 +57,7 @@ pub mod raw;
 pub mod socket;
 mod stats;
 pub mod tcp_services;
+pub mod unstable;
 pub mod verbs;
 
 pub use device::{Device, DeviceConfig};
@@ -65,5 +66,5 @@ pub use stats::{CardCounters, HostStats};
 /// The way to a card, as a program needs it to open a device.
 pub use weft_card_transport as transport;
 pub use weft_card_transport::dma;
-pub use weft_engine::{Congestion, Ecn, EngineConfig, EngineStats, Rung, RungError};
+pub use weft_engine::{Congestion, Ecn, EngineStats, Error as EngineError, Rung, RungError};
 pub use weft_layout::Counter;

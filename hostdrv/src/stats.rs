@@ -105,7 +105,7 @@ host_stats! {
     interrupts,
     /// Calls of the engine.
     engine_steps,
-    /// Calls of `progress`.
+    /// Calls of `progress`, but for those of the thread that drives the device.
     progress_calls,
 }
 

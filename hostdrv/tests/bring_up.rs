@@ -173,33 +173,24 @@ fn settings_out_of_range() {
     let rings = RingSizes::default();
     wrong.push((
         "jobs_log2",
-        DeviceConfig {
-            rings: RingSizes {
-                jobs_log2: 17,
-                ..rings
-            },
-            ..config()
-        },
+        config().rings(RingSizes {
+            jobs_log2: 17,
+            ..rings
+        }),
     ));
     wrong.push((
         "reports_log2",
-        DeviceConfig {
-            rings: RingSizes {
-                reports_log2: 0,
-                ..rings
-            },
-            ..config()
-        },
+        config().rings(RingSizes {
+            reports_log2: 0,
+            ..rings
+        }),
     ));
     wrong.push((
         "raw_log2",
-        DeviceConfig {
-            rings: RingSizes {
-                raw_log2: 13,
-                ..rings
-            },
-            ..config()
-        },
+        config().rings(RingSizes {
+            raw_log2: 13,
+            ..rings
+        }),
     ));
     for (name, config) in wrong {
         let card = FakeCard::new();

@@ -475,3 +475,87 @@ fn threads_do_not_disturb_each_other() {
     });
     assert!(!failed.load(Ordering::Relaxed));
 }
+
+/// Who hears that it stands may end it at once, whatever the thread that accepts is at: both ends hear ESTABLISHED, then DISCONNECTED.
+#[test]
+fn a_connection_may_end_as_soon_as_it_stands() {
+    let (_host, [a, b]) = members::<2>();
+    let (near, far) = (End::new(&a), End::new(&b));
+    let _listener = far.channel.listen(PORT, 8).expect("a port");
+    let _limit = Watchdog::usual("no seed");
+    let at_once = |channel: &EventChannel| loop {
+        if let Some(event) = channel.try_get_event().expect("works") {
+            return event;
+        }
+        std::hint::spin_loop();
+    };
+    std::thread::scope(|scope| {
+        let far = &far;
+        let server = scope.spawn(move || {
+            for round in 0..ROUNDS {
+                let _server = far.accept(&ConnParam::default());
+                let heard = [(); 2].map(|()| at_once(&far.channel).event);
+                let wanted = [CmEventType::Established, CmEventType::Disconnected];
+                assert_eq!(heard, wanted, "server, round {round}");
+            }
+        });
+        for round in 0..ROUNDS {
+            let client = near.connect(2, &ConnParam::default());
+            let up = at_once(&near.channel);
+            assert_eq!(up.event, CmEventType::Established, "round {round}");
+            if round % 2 == 0 {
+                // In order; else by its end.
+                client.disconnect().expect("it stands");
+                let down = near.channel.get_event(SECONDS).expect("works");
+                let down = down.map(|down| down.event);
+                assert_eq!(down, Some(CmEventType::Disconnected), "round {round}");
+            }
+        }
+        server.join().expect("no panic");
+    });
+}
+
+/// A connection is one thing in one hand: kept, it stands; without it, its queue pair says so.
+#[test]
+fn a_connection_is_kept() {
+    let (_host, [a, b]) = members::<2>();
+    let (near, far) = (End::new(&a), End::new(&b));
+    let _listener = far.channel.listen(PORT, 8).expect("a port");
+    let to = SocketAddrV4::new(ip(2), PORT);
+    let param = ConnParam::default();
+    let both = || {
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let (init, receives) = (QpInit::new(&far.cq), [RecvWr::new(3)]);
+                let accept = far
+                    .channel
+                    .accept(&far.pd, &init, receives, &param, SECONDS);
+                accept.expect("it stands")
+            });
+            let init = QpInit::new(&near.cq);
+            let client = near.channel.connect(to, &near.pd, &init, &param, SECONDS);
+            (client.expect("it stands"), server.join().expect("no panic"))
+        })
+    };
+    let (client, server) = both();
+    client.post_send(SendWr::send(1).signaled()).expect("room");
+    assert_eq!(near.completion(), (1, WcStatus::Success));
+    assert_eq!(far.completion(), (3, WcStatus::Success));
+    client.close(SECONDS).expect("in order");
+    let end = server.closed(SECONDS).expect("it ends");
+    assert_eq!(end.reason, Some(DisconnectReason::Peer));
+    // Dropped, and its queue pair is not.
+    let (client, server) = both();
+    let qp = client.qp().clone();
+    drop(client);
+    let gone = VerbsError::Abandoned {
+        qp_num: qp.qp_num(),
+    };
+    assert_eq!(qp.post_send(SendWr::send(2)), Err(gone.clone()));
+    assert_eq!(qp.post_recv(RecvWr::new(2)), Err(gone));
+    let end = server.closed(SECONDS).expect("it ends");
+    assert_eq!(end.reason, Some(DisconnectReason::Reset));
+}
+
+/// Connections of the test above.
+const ROUNDS: usize = 200;

@@ -3,6 +3,7 @@
 mod bring_up;
 mod cm_styles;
 mod fake;
+mod files;
 mod loopback_host;
 mod misuse;
 mod raw;

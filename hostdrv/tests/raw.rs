@@ -23,10 +23,7 @@ fn open(card: &FakeCard) -> Device {
         raw_log2: 3,
         ..RingSizes::default()
     };
-    let config = DeviceConfig {
-        rings,
-        ..DeviceConfig::new(MAC, Ipv4Addr::new(10, 0, 0, 1))
-    };
+    let config = DeviceConfig::new(MAC, Ipv4Addr::new(10, 0, 0, 1)).rings(rings);
     Device::open(Arc::new(card.clone()), config).expect("nothing is wrong")
 }
 

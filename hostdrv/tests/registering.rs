@@ -229,3 +229,86 @@ fn deregistering_says_how_it_ended() {
     device.progress().expect("nothing is wrong");
     assert!(card.lock().foreign.is_empty());
 }
+
+#[test]
+fn slices_and_values_of_a_region() {
+    let card = FakeCard::new();
+    let (device, pd, mr) = open(&card);
+    let slice = mr.slice(100..200).expect("inside");
+    assert_eq!((slice.len(), mr.slice(..).expect("all").len()), (100, 4096));
+    slice.write(3, b"bytes").expect("inside");
+    assert_eq!(mr.to_vec(103, 5).expect("inside"), b"bytes");
+    let inner = slice.slice(3..=7).expect("inside");
+    assert_eq!(inner.to_vec().expect("inside"), b"bytes");
+    let whole = mr.remote();
+    let remote = RemoteRegion {
+        addr: whole.addr + 103,
+        length: 5,
+        ..whole
+    };
+    assert_eq!(inner.remote(), remote);
+    inner.fill(7).expect("inside");
+    assert_eq!(mr.to_vec(102, 7).expect("inside"), [0, 7, 7, 7, 7, 7, 0]);
+    for refused in [
+        slice.write(99, &[1; 2]),
+        slice.read(usize::MAX, &mut [0; 2]),
+        slice.slice(50..101).map(drop),
+        mr.slice(4000..4097).map(drop),
+        mr.slice((
+            std::ops::Bound::Excluded(usize::MAX),
+            std::ops::Bound::Unbounded,
+        ))
+        .map(drop),
+    ] {
+        assert!(
+            matches!(refused, Err(VerbsError::OutOfBounds(_))),
+            "{refused:?}"
+        );
+    }
+    let backwards = std::ops::Range { start: 5, end: 4 };
+    assert!(matches!(
+        mr.slice(backwards),
+        Err(VerbsError::OutOfBounds(_))
+    ));
+
+    // Numbers at any place, and behind the last whole one.
+    let view = mr.slice(201..220).expect("inside").view::<u32>();
+    assert_eq!(view.len(), 4);
+    view.set(3, &0x0403_0201).expect("a value");
+    assert_eq!(view.get(3).expect("a value"), 0x0403_0201);
+    assert_eq!(
+        mr.to_vec(213, 4).expect("inside"),
+        0x0403_0201u32.to_ne_bytes()
+    );
+    assert!(view.get(4).is_err() && view.set(usize::MAX, &1).is_err());
+    let rows = mr.slice(..).expect("all").view::<[f64; 100]>();
+    assert_eq!(rows.len(), 5);
+    let row = std::array::from_fn(|n| n as f64 / 3.0);
+    rows.set(4, &row).expect("a value");
+    assert_eq!(rows.get(4).expect("a value"), row);
+
+    // A slice is an SGE.
+    let cq = device.create_cq(16, None).expect("a queue");
+    let (_id, qp) = connecting(&device, &pd, &cq, 4);
+    let sge = mr.slice(4095..).expect("inside").sge().expect("short");
+    qp.post_recv(RecvWr::new(1).sge(sge)).expect("room");
+}
+
+/// Any number of places is a queue; what is asked for is there.
+#[test]
+fn queues_of_any_size() {
+    let card = FakeCard::new();
+    let (device, ..) = open(&card);
+    for cqe in [1, 2, 3, 5, 63, 64, 65, 1000, 4095, 100_003] {
+        let cq = device.create_cq(cqe, None).expect("any number");
+        assert_eq!(cq.cqe(), cqe);
+    }
+    let most = device.attributes().max_cqe;
+    for cqe in [0, most + 1, usize::MAX] {
+        let refused = device.create_cq(cqe, None).expect_err("none, or too many");
+        assert!(
+            matches!(refused, VerbsError::InvalidSize { .. }),
+            "{refused}"
+        );
+    }
+}

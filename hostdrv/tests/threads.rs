@@ -1,6 +1,6 @@
 //! Everything can be shared between threads.
 
-use weft_hostdrv::{cm, dma, transport, verbs, Device, DeviceError};
+use weft_hostdrv::{cm, device, dma, transport, verbs, Device, DeviceError};
 
 fn shared<T: Send + Sync + ?Sized>() {}
 
@@ -8,6 +8,8 @@ fn shared<T: Send + Sync + ?Sized>() {}
 fn everything_is_send_and_sync() {
     shared::<Device>();
     shared::<DeviceError>();
+    shared::<device::Drive>();
+    shared::<cm::Connection>();
     shared::<dyn transport::Transport>();
     shared::<dma::DmaBuffer>();
     shared::<verbs::Pd>();

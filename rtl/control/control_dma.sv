@@ -43,24 +43,7 @@ module control_dma #(
   output logic [31:0] mem_wdata_o,
   input  logic [31:0] mem_rdata_i,
 
-  output logic [        63:0] m_axi_awaddr,
-  output logic [         7:0] m_axi_awlen,
-  output logic                m_axi_awvalid,
-  input  logic                m_axi_awready,
-  output logic [  DATA_W-1:0] m_axi_wdata,
-  output logic [DATA_W/8-1:0] m_axi_wstrb,
-  output logic                m_axi_wlast,
-  output logic                m_axi_wvalid,
-  input  logic                m_axi_wready,
-  input  logic [         1:0] m_axi_bresp,
-  input  logic                m_axi_bvalid,
-  output logic [        63:0] m_axi_araddr,
-  output logic [         7:0] m_axi_arlen,
-  output logic                m_axi_arvalid,
-  input  logic                m_axi_arready,
-  input  logic [  DATA_W-1:0] m_axi_rdata,
-  input  logic [         1:0] m_axi_rresp,
-  input  logic                m_axi_rvalid
+  axi4_if.master m_axi
 );
 
   localparam int unsigned LANES = DATA_W / 32;
@@ -103,9 +86,9 @@ module control_dma #(
   assign to_beat       = to_q[WORD_W-1:LANE_W];
   assign burst_end     = host_q[2+:WORD_W] == to_q;
   assign there         = {1'b0, host_q[2+LANE_W+:BEAT_W]} < beat_q;
-  assign answer        = m_axi_rvalid && (state_q == Fill || state_q == Drain);
+  assign answer        = m_axi.rvalid && (state_q == Fill || state_q == Drain);
   assign all_there     = beat_q > {1'b0, to_beat};
-  assign bad           = answer && m_axi_rresp[1];
+  assign bad           = answer && m_axi.rresp[1];
 
   assign busy_o        = state_q != Idle;
   assign mem_req_o     = state_q == Fill && there && !failed_o || state_q == Collect && !(late_q && late_word_q == to_q);
@@ -114,21 +97,21 @@ module control_dma #(
   assign mem_wdata_o   = line[host_q[2+:LANE_W]];
   assign step          = mem_req_o && mem_gnt_i;
 
-  assign m_axi_araddr  = {block_q, from_beat, (2 + LANE_W)'(0)};
-  assign m_axi_arlen   = 8'(beats);
-  assign m_axi_arvalid = state_q == Ask;
-  assign m_axi_awaddr  = m_axi_araddr;
-  assign m_axi_awlen   = m_axi_arlen;
-  assign m_axi_awvalid = state_q == Send && !aw_q;
-  assign m_axi_wvalid  = state_q == Send && !w_q;
-  assign m_axi_wlast   = beat_q[BEAT_W-1:0] == to_beat;
-  assign m_axi_wdata   = line;
+  assign m_axi.araddr  = {block_q, from_beat, (2 + LANE_W)'(0)};
+  assign m_axi.arlen   = 8'(beats);
+  assign m_axi.arvalid = state_q == Ask;
+  assign m_axi.awaddr  = m_axi.araddr;
+  assign m_axi.awlen   = m_axi.arlen;
+  assign m_axi.awvalid = state_q == Send && !aw_q;
+  assign m_axi.wvalid  = state_q == Send && !w_q;
+  assign m_axi.wlast   = beat_q[BEAT_W-1:0] == to_beat;
+  assign m_axi.wdata   = line;
 
   always_comb begin
-    m_axi_wstrb = '0;
+    m_axi.wstrb = '0;
     for (int unsigned l = 0; l < LANES; l++) begin
       automatic logic [WORD_W-1:0] word = {beat_q[BEAT_W-1:0], LANE_W'(l)};
-      if (word >= from_q && word <= to_q) m_axi_wstrb[4*l+:4] = (word == from_q ? first_q : '1) & (word == to_q && words_q == 0 ? last_q : '1);
+      if (word >= from_q && word <= to_q) m_axi.wstrb[4*l+:4] = (word == from_q ? first_q : '1) & (word == to_q && words_q == 0 ? last_q : '1);
     end
   end
 
@@ -141,9 +124,9 @@ module control_dma #(
     logic [BEAT_W-1:0] put_at;
     logic [      31:0] put_data;
 
-    assign put      = state_q == Fill ? m_axi_rvalid : late_q && late_word_q[LANE_W-1:0] == LANE_W'(l);
+    assign put      = state_q == Fill ? m_axi.rvalid : late_q && late_word_q[LANE_W-1:0] == LANE_W'(l);
     assign put_at   = state_q == Fill ? beat_q[BEAT_W-1:0] : late_word_q[WORD_W-1:LANE_W];
-    assign put_data = state_q == Fill ? m_axi_rdata[32*l+:32] : mem_rdata_i;
+    assign put_data = state_q == Fill ? m_axi.rdata[32*l+:32] : mem_rdata_i;
     assign line[l]  = store[read_beat];
 
     always_ff @(posedge clk_i) begin
@@ -169,7 +152,7 @@ module control_dma #(
           state_q  <= words_i == 0 ? Idle : Cut;
         end
         Cut:     state_q <= stop_i ? Idle : write_q ? Collect : Ask;
-        Ask:     if (m_axi_arready) state_q <= Fill;
+        Ask:     if (m_axi.arready) state_q <= Fill;
         Fill:    if (stop_i || failed_o) state_q <= all_there ? Idle : Drain;
  else if (step && burst_end) state_q <= more == 0 ? Idle : Cut;
         Drain:   if (all_there) state_q <= Idle;
@@ -180,14 +163,14 @@ module control_dma #(
           state_q     <= Send;
         end
         Send: begin
-          if (m_axi_awready) aw_q <= 1'b1;
-          if (m_axi_wready && m_axi_wlast) w_q <= 1'b1;
-          if ((aw_q || m_axi_awready) && (w_q || m_axi_wready && m_axi_wlast)) state_q <= Sent;
+          if (m_axi.awready) aw_q <= 1'b1;
+          if (m_axi.wready && m_axi.wlast) w_q <= 1'b1;
+          if ((aw_q || m_axi.awready) && (w_q || m_axi.wready && m_axi.wlast)) state_q <= Sent;
         end
         Sent:
-        if (m_axi_bvalid) begin
-          failed_o <= m_axi_bresp[1];
-          state_q  <= m_axi_bresp[1] || stop_i || words_q == 0 ? Idle : Cut;
+        if (m_axi.bvalid) begin
+          failed_o <= m_axi.bresp[1];
+          state_q  <= m_axi.bresp[1] || stop_i || words_q == 0 ? Idle : Cut;
         end
         default: state_q <= Idle;
       endcase
@@ -212,7 +195,7 @@ module control_dma #(
       from_q  <= host_q[2+:WORD_W];
       to_q    <= more >= 30'(to_end) ? '1 : host_q[2+:WORD_W] + more[2+:WORD_W];
       beat_q  <= {1'b0, host_q[2+LANE_W+:BEAT_W]};
-    end else if (answer || m_axi_wvalid && m_axi_wready && !m_axi_wlast) begin
+    end else if (answer || m_axi.wvalid && m_axi.wready && !m_axi.wlast) begin
       beat_q <= beat_q + 1'b1;
     end
     // first_i counts for the copy's first burst only.
@@ -220,13 +203,13 @@ module control_dma #(
   end
 
   logic unused_resp;
-  assign unused_resp = ^{m_axi_bresp[0], m_axi_rresp[0]};
+  assign unused_resp = ^{m_axi.bresp[0], m_axi.rresp[0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_answer : assert (!m_axi_bvalid || state_q == Sent);
-      a_data : assert (!m_axi_rvalid || answer && !all_there);
+      a_answer : assert (!m_axi.bvalid || state_q == Sent);
+      a_data : assert (!m_axi.rvalid || answer && !all_there);
     end
   end
 `endif

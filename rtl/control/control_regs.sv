@@ -21,23 +21,7 @@ module control_regs
   input logic rst_ni,
   input logic stop_i,  // level: the processor is stopped and cannot be started
 
-  input  logic [15:0] s_axil_awaddr,
-  input  logic        s_axil_awvalid,
-  output logic        s_axil_awready,
-  input  logic [31:0] s_axil_wdata,
-  input  logic [ 3:0] s_axil_wstrb,
-  input  logic        s_axil_wvalid,
-  output logic        s_axil_wready,
-  output logic [ 1:0] s_axil_bresp,
-  output logic        s_axil_bvalid,
-  input  logic        s_axil_bready,
-  input  logic [15:0] s_axil_araddr,
-  input  logic        s_axil_arvalid,
-  output logic        s_axil_arready,
-  output logic [31:0] s_axil_rdata,
-  output logic [ 1:0] s_axil_rresp,
-  output logic        s_axil_rvalid,
-  input  logic        s_axil_rready,
+  axi_lite_if.slave s_axil,
 
   output logic        run_o,            // the processor is not held in reset
   output logic        halt_o,           // level: enter the debug monitor
@@ -97,14 +81,14 @@ module control_regs
 
   assign at             = {at_q, 2'b00};
 
-  assign s_axil_awready = state_q == Idle && s_axil_awvalid && s_axil_wvalid;
-  assign s_axil_wready  = s_axil_awready;
-  assign s_axil_arready = state_q == Idle && !(s_axil_awvalid && s_axil_wvalid);
-  assign s_axil_bvalid  = state_q == Wrote;
-  assign s_axil_bresp   = 2'b00;
-  assign s_axil_rvalid  = state_q == Answer;
-  assign s_axil_rresp   = 2'b00;
-  assign s_axil_rdata   = read_q;
+  assign s_axil.awready = state_q == Idle && s_axil.awvalid && s_axil.wvalid;
+  assign s_axil.wready  = s_axil.awready;
+  assign s_axil.arready = state_q == Idle && !(s_axil.awvalid && s_axil.wvalid);
+  assign s_axil.bvalid  = state_q == Wrote;
+  assign s_axil.bresp   = 2'b00;
+  assign s_axil.rvalid  = state_q == Answer;
+  assign s_axil.rresp   = 2'b00;
+  assign s_axil.rdata   = read_q;
 
   assign mem_req_o      = state_q == WriteMemory || state_q == ReadMemory;
   assign mem_we_o       = state_q == WriteMemory;
@@ -156,15 +140,15 @@ module control_regs
       state_q <= Idle;
     end else begin
       unique case (state_q)
-        Idle:        if (s_axil_awready) state_q <= Write;
- else if (s_axil_arvalid) state_q <= Read;
+        Idle:        if (s_axil.awready) state_q <= Write;
+ else if (s_axil.arvalid) state_q <= Read;
         Write:       state_q <= at == REG_PROC_DATA && whole_q ? WriteMemory : Wrote;
         WriteMemory: if (mem_gnt_i) state_q <= Wrote;
-        Wrote:       if (s_axil_bready) state_q <= Idle;
+        Wrote:       if (s_axil.bready) state_q <= Idle;
         Read:        state_q <= at == REG_PROC_DATA ? ReadMemory : Answer;
         ReadMemory:  if (mem_gnt_i) state_q <= ReadLate;
         ReadLate:    state_q <= Answer;
-        Answer:      if (s_axil_rready) state_q <= Idle;
+        Answer:      if (s_axil.rready) state_q <= Idle;
         default:     state_q <= Idle;
       endcase
     end
@@ -172,9 +156,9 @@ module control_regs
 
   always_ff @(posedge clk_i) begin
     if (state_q == Idle) begin
-      at_q    <= s_axil_awready ? s_axil_awaddr[15:2] : s_axil_araddr[15:2];
-      data_q  <= s_axil_wdata;
-      whole_q <= &s_axil_wstrb;
+      at_q    <= s_axil.awready ? s_axil.awaddr[15:2] : s_axil.araddr[15:2];
+      data_q  <= s_axil.wdata;
+      whole_q <= &s_axil.wstrb;
     end
     if (state_q == Read) read_q <= word;
     if (state_q == Read && at == REG_PROC_AWAKE_LO) high_q <= awake_q[63:32];
@@ -263,10 +247,10 @@ module control_regs
   end
 
   assign run_o  = run_q;
-  assign idle_o = state_q == Idle && !s_axil_awvalid && !s_axil_arvalid;
+  assign idle_o = state_q == Idle && !s_axil.awvalid && !s_axil.arvalid;
 
   logic unused_addr;
-  assign unused_addr = ^{s_axil_awaddr[1:0], s_axil_araddr[1:0]};
+  assign unused_addr = ^{s_axil.awaddr[1:0], s_axil.araddr[1:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

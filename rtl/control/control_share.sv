@@ -11,69 +11,60 @@ module control_share (
   input logic clk_i,
   input logic rst_ni,
 
-  // The card.
-  input  logic awvalid_i,
-  output logic awready_o,
-  input  logic wvalid_i,
-  input  logic wlast_i,
-  output logic wready_o,
-  input  logic arvalid_i,
-  output logic arready_o,
-
-  // The processor: a burst's address and its first beat are shown together, and a beat in each cycle until the last one is taken.
-  input  logic proc_awvalid_i,
-  output logic proc_awready_o,
-  input  logic proc_wvalid_i,
-  input  logic proc_wlast_i,
-  output logic proc_wready_o,
-  input  logic proc_arvalid_i,
-  output logic proc_arready_o,
-
-  // The bus, and the owner of its addresses and data.
-  output logic write_proc_o,
-  output logic read_proc_o,
-  output logic m_axi_awvalid,
-  input  logic m_axi_awready,
-  output logic m_axi_wvalid,
-  output logic m_axi_wlast,
-  input  logic m_axi_wready,
-  output logic m_axi_arvalid,
-  input  logic m_axi_arready
+  axi4_if.slave  card,
+  axi4_if.slave  proc,  // a burst's address and its first beat are shown together, and a beat in each cycle until the last one is taken
+  axi4_if.master m_axi
 );
+
+  localparam logic [1:0] PROC_WRITE = 2'd1;
+  localparam logic [1:0] PROC_READ = 2'd3;
 
   // Bursts whose address was taken, less those whose last beat was: -1 to the card's limit.
   logic signed [8:0] ahead_q;
   logic some_q, none_q;  // ahead_q is over 0, is 0
-  logic write_proc_q, aw_shown_q, ar_shown_q, wants_q, let_aw, let_w, aw, w_last, more, less, ends;
+  logic write_proc_q, read_proc, aw_shown_q, ar_shown_q, wants_q, let_aw, let_w, aw, w_last, more, less, ends;
 
   // By a register: the card is held a cycle after the processor has shown its burst.
-  assign let_aw       = !wants_q || aw_shown_q;
-  assign let_w        = !wants_q || some_q || aw_shown_q && none_q;
-  assign ends         = write_proc_q && !(proc_awvalid_i && !m_axi_awready) && !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i));
-
-  assign write_proc_o = write_proc_q;
+  assign let_aw = !wants_q || aw_shown_q;
+  assign let_w  = !wants_q || some_q || aw_shown_q && none_q;
+  assign ends   = write_proc_q && !(proc.awvalid && !m_axi.awready) && !(proc.wvalid && !(m_axi.wready && proc.wlast));
 
   always_comb begin
     if (write_proc_q) begin
-      m_axi_awvalid = proc_awvalid_i;
-      m_axi_wvalid  = proc_wvalid_i;
-      m_axi_wlast   = proc_wlast_i;
+      m_axi.awid    = PROC_WRITE;
+      m_axi.awaddr  = proc.awaddr;
+      m_axi.awlen   = proc.awlen;
+      m_axi.awuser  = 1'b0;
+      m_axi.awvalid = proc.awvalid;
+      m_axi.wdata   = proc.wdata;
+      m_axi.wstrb   = proc.wstrb;
+      m_axi.wvalid  = proc.wvalid;
+      m_axi.wlast   = proc.wlast;
     end else begin
-      m_axi_awvalid = awvalid_i && let_aw;
-      m_axi_wvalid  = wvalid_i && let_w;
-      m_axi_wlast   = wlast_i;
+      m_axi.awid    = card.awid;
+      m_axi.awaddr  = card.awaddr;
+      m_axi.awlen   = card.awlen;
+      m_axi.awuser  = card.awuser;
+      m_axi.awvalid = card.awvalid && let_aw;
+      m_axi.wdata   = card.wdata;
+      m_axi.wstrb   = card.wstrb;
+      m_axi.wvalid  = card.wvalid && let_w;
+      m_axi.wlast   = card.wlast;
     end
   end
 
-  assign awready_o      = m_axi_awready && !write_proc_q && let_aw;
-  assign wready_o       = m_axi_wready && !write_proc_q && let_w;
-  assign proc_awready_o = m_axi_awready && write_proc_q;
-  assign proc_wready_o  = m_axi_wready && write_proc_q;
+  assign m_axi.awsize  = card.awsize;
+  assign m_axi.awburst = card.awburst;
 
-  assign aw             = awvalid_i && awready_o;
-  assign w_last         = wvalid_i && wready_o && wlast_i;
-  assign more           = aw && !w_last;
-  assign less           = w_last && !aw;
+  assign card.awready  = m_axi.awready && !write_proc_q && let_aw;
+  assign card.wready   = m_axi.wready && !write_proc_q && let_w;
+  assign proc.awready  = m_axi.awready && write_proc_q;
+  assign proc.wready   = m_axi.wready && write_proc_q;
+
+  assign aw            = card.awvalid && card.awready;
+  assign w_last        = card.wvalid && card.wready && card.wlast;
+  assign more          = aw && !w_last;
+  assign less          = w_last && !aw;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -87,8 +78,8 @@ module control_share (
       ahead_q    <= more ? ahead_q + 9'd1 : less ? ahead_q - 9'd1 : ahead_q;
       some_q     <= more ? some_q || none_q : less ? ahead_q > 1 : some_q;
       none_q     <= more ? !some_q && !none_q : less ? ahead_q == 1 : none_q;
-      aw_shown_q <= !write_proc_q && m_axi_awvalid && !m_axi_awready;
-      wants_q    <= (proc_awvalid_i || proc_wvalid_i) && !ends;
+      aw_shown_q <= !write_proc_q && m_axi.awvalid && !m_axi.awready;
+      wants_q    <= (proc.awvalid || proc.wvalid) && !ends;
       // Nothing of the card is shown in a cycle in which the turn changes.
       if (!write_proc_q) write_proc_q <= wants_q && none_q && !aw_shown_q;
       else if (ends) write_proc_q <= 1'b0;
@@ -96,21 +87,44 @@ module control_share (
   end
 
   // ---------------------------------------------------------------- reads
-  assign read_proc_o    = proc_arvalid_i && !ar_shown_q;
-  assign m_axi_arvalid  = read_proc_o || arvalid_i;
-  assign arready_o      = m_axi_arready && !read_proc_o;
-  assign proc_arready_o = m_axi_arready && read_proc_o;
+  assign read_proc     = proc.arvalid && !ar_shown_q;
+  assign m_axi.arvalid = read_proc || card.arvalid;
+  assign card.arready  = m_axi.arready && !read_proc;
+  assign proc.arready  = m_axi.arready && read_proc;
+
+  assign m_axi.arid    = read_proc ? PROC_READ : card.arid;
+  assign m_axi.araddr  = read_proc ? proc.araddr : card.araddr;
+  assign m_axi.arlen   = read_proc ? proc.arlen : card.arlen;
+  assign m_axi.arsize  = card.arsize;
+  assign m_axi.arburst = card.arburst;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) ar_shown_q <= 1'b0;
-    else ar_shown_q <= arvalid_i && !read_proc_o && !m_axi_arready;
+    else ar_shown_q <= card.arvalid && !read_proc && !m_axi.arready;
   end
+
+  // ---------------------------------------------------------------- answers, by ID; the processor takes each in its cycle
+  assign card.bid     = m_axi.bid;
+  assign card.bresp   = m_axi.bresp;
+  assign card.bvalid  = m_axi.bvalid && m_axi.bid != PROC_WRITE;
+  assign card.rid     = m_axi.rid;
+  assign card.rdata   = m_axi.rdata;
+  assign card.rresp   = m_axi.rresp;
+  assign card.rlast   = m_axi.rlast;
+  assign card.rvalid  = m_axi.rvalid && m_axi.rid != PROC_READ;
+  assign proc.bresp   = m_axi.bresp;
+  assign proc.bvalid  = m_axi.bvalid && m_axi.bid == PROC_WRITE;
+  assign proc.rdata   = m_axi.rdata;
+  assign proc.rresp   = m_axi.rresp;
+  assign proc.rvalid  = m_axi.rvalid && m_axi.rid == PROC_READ;
+  assign m_axi.bready = m_axi.bid == PROC_WRITE || card.bready;
+  assign m_axi.rready = m_axi.rid == PROC_READ || card.rready;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       // The turns depend on this: a burst's data are not shown before its address.
-      a_data_behind : assert (!wvalid_i || ahead_q + 9'(awvalid_i) > 0);
+      a_data_behind : assert (!card.wvalid || ahead_q + 9'(card.awvalid) > 0);
       a_far : assert (ahead_q >= -1 && ahead_q < 255 && some_q == (ahead_q > 0) && none_q == (ahead_q == 0));
     end
   end

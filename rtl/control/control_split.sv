@@ -8,65 +8,31 @@ module control_split (
   input logic clk_i,
   input logic rst_ni,
 
-  input  logic [16:0] s_axil_awaddr,
-  input  logic        s_axil_awvalid,
-  output logic        s_axil_awready,
-  input  logic [31:0] s_axil_wdata,
-  input  logic [ 3:0] s_axil_wstrb,
-  input  logic        s_axil_wvalid,
-  output logic        s_axil_wready,
-  output logic [ 1:0] s_axil_bresp,
-  output logic        s_axil_bvalid,
-  input  logic        s_axil_bready,
-  input  logic [16:0] s_axil_araddr,
-  input  logic        s_axil_arvalid,
-  output logic        s_axil_arready,
-  output logic [31:0] s_axil_rdata,
-  output logic [ 1:0] s_axil_rresp,
-  output logic        s_axil_rvalid,
-  input  logic        s_axil_rready,
+  axi_lite_if.slave  s_axil,
+  axi_lite_if.master card,
+  axi_lite_if.master proc,
 
-  // 0 the card, 1 the processor; addresses, data and strobes go to both.
-  output logic [16:0]       awaddr_o,
-  output logic [31:0]       wdata_o,
-  output logic [ 3:0]       wstrb_o,
-  output logic [16:0]       araddr_o,
-  output logic              idle_o,     // no access a cycle ago, and none shown
-  output logic [ 1:0]       awvalid_o,
-  input  logic [ 1:0]       awready_i,
-  output logic [ 1:0]       wvalid_o,
-  input  logic [ 1:0]       wready_i,
-  input  logic [ 1:0][ 1:0] bresp_i,
-  input  logic [ 1:0]       bvalid_i,
-  output logic [ 1:0]       bready_o,
-  output logic [ 1:0]       arvalid_o,
-  input  logic [ 1:0]       arready_i,
-  input  logic [ 1:0][31:0] rdata_i,
-  input  logic [ 1:0][ 1:0] rresp_i,
-  input  logic [ 1:0]       rvalid_i,
-  output logic [ 1:0]       rready_o
+  output logic idle_o  // no access a cycle ago, and none shown
 );
 
-  logic wr_busy_q, wr_at_q, wr_at, w_done_q, rd_busy_q, rd_at_q, rd_at;
+  logic wr_busy_q, wr_at_q, wr_at, w_done_q, w_next, rd_busy_q, rd_at_q, rd_at;
 
   localparam logic [16:8] PROCESSOR = 9'h020;
 
   // ---------------------------------------------------------------- registers in front
-  logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
-  logic [1:0] bresp, rresp;
-  logic [31:0] rdata;
+  axi_lite_if in ();
 
   stream_slice #(
     .WIDTH(17)
   ) u_aw (
     .clk_i,
     .rst_ni,
-    .in_valid_i (s_axil_awvalid),
-    .in_ready_o (s_axil_awready),
-    .in_data_i  (s_axil_awaddr),
-    .out_valid_o(awvalid),
-    .out_ready_i(awready),
-    .out_data_o (awaddr_o),
+    .in_valid_i (s_axil.awvalid),
+    .in_ready_o (s_axil.awready),
+    .in_data_i  (s_axil.awaddr),
+    .out_valid_o(in.awvalid),
+    .out_ready_i(in.awready),
+    .out_data_o (in.awaddr),
     .shown_o    ()
   );
 
@@ -75,12 +41,12 @@ module control_split (
   ) u_w (
     .clk_i,
     .rst_ni,
-    .in_valid_i (s_axil_wvalid),
-    .in_ready_o (s_axil_wready),
-    .in_data_i  ({s_axil_wdata, s_axil_wstrb}),
-    .out_valid_o(wvalid),
-    .out_ready_i(wready),
-    .out_data_o ({wdata_o, wstrb_o}),
+    .in_valid_i (s_axil.wvalid),
+    .in_ready_o (s_axil.wready),
+    .in_data_i  ({s_axil.wdata, s_axil.wstrb}),
+    .out_valid_o(in.wvalid),
+    .out_ready_i(in.wready),
+    .out_data_o ({in.wdata, in.wstrb}),
     .shown_o    ()
   );
 
@@ -89,12 +55,12 @@ module control_split (
   ) u_b (
     .clk_i,
     .rst_ni,
-    .in_valid_i (bvalid),
-    .in_ready_o (bready),
-    .in_data_i  (bresp),
-    .out_valid_o(s_axil_bvalid),
-    .out_ready_i(s_axil_bready),
-    .out_data_o (s_axil_bresp),
+    .in_valid_i (in.bvalid),
+    .in_ready_o (in.bready),
+    .in_data_i  (in.bresp),
+    .out_valid_o(s_axil.bvalid),
+    .out_ready_i(s_axil.bready),
+    .out_data_o (s_axil.bresp),
     .shown_o    ()
   );
 
@@ -103,12 +69,12 @@ module control_split (
   ) u_ar (
     .clk_i,
     .rst_ni,
-    .in_valid_i (s_axil_arvalid),
-    .in_ready_o (s_axil_arready),
-    .in_data_i  (s_axil_araddr),
-    .out_valid_o(arvalid),
-    .out_ready_i(arready),
-    .out_data_o (araddr_o),
+    .in_valid_i (s_axil.arvalid),
+    .in_ready_o (s_axil.arready),
+    .in_data_i  (s_axil.araddr),
+    .out_valid_o(in.arvalid),
+    .out_ready_i(in.arready),
+    .out_data_o (in.araddr),
     .shown_o    ()
   );
 
@@ -117,73 +83,81 @@ module control_split (
   ) u_r (
     .clk_i,
     .rst_ni,
-    .in_valid_i (rvalid),
-    .in_ready_o (rready),
-    .in_data_i  ({rdata, rresp}),
-    .out_valid_o(s_axil_rvalid),
-    .out_ready_i(s_axil_rready),
-    .out_data_o ({s_axil_rdata, s_axil_rresp}),
+    .in_valid_i (in.rvalid),
+    .in_ready_o (in.rready),
+    .in_data_i  ({in.rdata, in.rresp}),
+    .out_valid_o(s_axil.rvalid),
+    .out_ready_i(s_axil.rready),
+    .out_data_o ({s_axil.rdata, s_axil.rresp}),
     .shown_o    ()
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) idle_o <= 1'b0;
-    else idle_o <= !(s_axil_awvalid || s_axil_wvalid || s_axil_arvalid || awvalid || wvalid || arvalid || wr_busy_q || rd_busy_q);
+    else idle_o <= !(s_axil.awvalid || s_axil.wvalid || s_axil.arvalid || in.awvalid || in.wvalid || in.arvalid || wr_busy_q || rd_busy_q);
   end
 
   // ---------------------------------------------------------------- writes
-  assign wr_at = wr_busy_q ? wr_at_q : awaddr_o[16:8] == PROCESSOR;
+  assign wr_at        = wr_busy_q ? wr_at_q : in.awaddr[16:8] == PROCESSOR;
 
-  always_comb begin
-    {awvalid_o, wvalid_o, bready_o} = '0;
-    awvalid_o[wr_at]                = awvalid && !wr_busy_q;
-    wvalid_o[wr_at]                 = wvalid && (wr_busy_q ? !w_done_q : awvalid);
-    bready_o[wr_at_q]               = bready && wr_busy_q;
-  end
+  assign card.awaddr  = in.awaddr;
+  assign card.awvalid = in.awvalid && !wr_busy_q && !wr_at;
+  assign card.wdata   = in.wdata;
+  assign card.wstrb   = in.wstrb;
+  assign card.wvalid  = in.wvalid && w_next && !wr_at;
+  assign card.bready  = in.bready && wr_busy_q && !wr_at_q;
+  assign proc.awaddr  = in.awaddr;
+  assign proc.awvalid = in.awvalid && !wr_busy_q && wr_at;
+  assign proc.wdata   = in.wdata;
+  assign proc.wstrb   = in.wstrb;
+  assign proc.wvalid  = in.wvalid && w_next && wr_at;
+  assign proc.bready  = in.bready && wr_busy_q && wr_at_q;
 
-  assign awready = awready_i[wr_at] && !wr_busy_q;
-  assign wready  = wready_i[wr_at] && (wr_busy_q ? !w_done_q : awvalid);
-  assign bvalid  = bvalid_i[wr_at_q] && wr_busy_q;
-  assign bresp   = bresp_i[wr_at_q];
+  assign w_next       = wr_busy_q ? !w_done_q : in.awvalid;
+  assign in.awready   = (wr_at ? proc.awready : card.awready) && !wr_busy_q;
+  assign in.wready    = (wr_at ? proc.wready : card.wready) && w_next;
+  assign in.bvalid    = (wr_at_q ? proc.bvalid : card.bvalid) && wr_busy_q;
+  assign in.bresp     = wr_at_q ? proc.bresp : card.bresp;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {wr_busy_q, wr_at_q, w_done_q} <= '0;
     end else begin
-      if (awvalid && awready) begin
+      if (in.awvalid && in.awready) begin
         wr_busy_q <= 1'b1;
         wr_at_q   <= wr_at;
-        w_done_q  <= wvalid && wready;
-      end else if (wvalid && wready) begin
+        w_done_q  <= in.wvalid && in.wready;
+      end else if (in.wvalid && in.wready) begin
         w_done_q <= 1'b1;
       end
-      if (bvalid && bready) wr_busy_q <= 1'b0;
+      if (in.bvalid && in.bready) wr_busy_q <= 1'b0;
     end
   end
 
   // ---------------------------------------------------------------- reads
-  assign rd_at = rd_busy_q ? rd_at_q : araddr_o[16:8] == PROCESSOR;
+  assign rd_at        = rd_busy_q ? rd_at_q : in.araddr[16:8] == PROCESSOR;
 
-  always_comb begin
-    {arvalid_o, rready_o} = '0;
-    arvalid_o[rd_at]      = arvalid && !rd_busy_q;
-    rready_o[rd_at_q]     = rready && rd_busy_q;
-  end
+  assign card.araddr  = in.araddr;
+  assign card.arvalid = in.arvalid && !rd_busy_q && !rd_at;
+  assign card.rready  = in.rready && rd_busy_q && !rd_at_q;
+  assign proc.araddr  = in.araddr;
+  assign proc.arvalid = in.arvalid && !rd_busy_q && rd_at;
+  assign proc.rready  = in.rready && rd_busy_q && rd_at_q;
 
-  assign arready = arready_i[rd_at] && !rd_busy_q;
-  assign rvalid  = rvalid_i[rd_at_q] && rd_busy_q;
-  assign rdata   = rdata_i[rd_at_q];
-  assign rresp   = rresp_i[rd_at_q];
+  assign in.arready   = (rd_at ? proc.arready : card.arready) && !rd_busy_q;
+  assign in.rvalid    = (rd_at_q ? proc.rvalid : card.rvalid) && rd_busy_q;
+  assign in.rdata     = rd_at_q ? proc.rdata : card.rdata;
+  assign in.rresp     = rd_at_q ? proc.rresp : card.rresp;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {rd_busy_q, rd_at_q} <= '0;
     end else begin
-      if (arvalid && arready) begin
+      if (in.arvalid && in.arready) begin
         rd_busy_q <= 1'b1;
         rd_at_q   <= rd_at;
       end
-      if (rvalid && rready) rd_busy_q <= 1'b0;
+      if (in.rvalid && in.rready) rd_busy_q <= 1'b0;
     end
   end
 
@@ -191,7 +165,7 @@ module control_split (
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       // A slave takes the data of an access before its address only with that address.
-      a_data : assert (!(wvalid && wready && !wr_busy_q && !(awvalid && awready)));
+      a_data : assert (!(in.wvalid && in.wready && !wr_busy_q && !(in.awvalid && in.awready)));
     end
   end
 `endif

@@ -24,23 +24,7 @@ module control_window (
   output logic [31:0] rdata_o,
   output logic        err_o,
 
-  output logic [16:0] m_axil_awaddr,
-  output logic        m_axil_awvalid,
-  input  logic        m_axil_awready,
-  output logic [31:0] m_axil_wdata,
-  output logic [ 3:0] m_axil_wstrb,
-  output logic        m_axil_wvalid,
-  input  logic        m_axil_wready,
-  input  logic [ 1:0] m_axil_bresp,
-  input  logic        m_axil_bvalid,
-  output logic        m_axil_bready,
-  output logic [16:0] m_axil_araddr,
-  output logic        m_axil_arvalid,
-  input  logic        m_axil_arready,
-  input  logic [31:0] m_axil_rdata,
-  input  logic [ 1:0] m_axil_rresp,
-  input  logic        m_axil_rvalid,
-  output logic        m_axil_rready
+  axi_lite_if.master m_axil
 );
 
   typedef enum logic [2:0] {
@@ -59,18 +43,18 @@ module control_window (
 
   assign ready_o        = state_q == Idle;
 
-  assign m_axil_awaddr  = addr_q;
-  assign m_axil_awvalid = state_q == Write && !aw_q;
-  assign m_axil_wdata   = data_q;
-  assign m_axil_wstrb   = be_q;
-  assign m_axil_wvalid  = state_q == Write && !w_q;
-  assign m_axil_bready  = state_q == Wrote;
-  assign m_axil_araddr  = addr_q;
-  assign m_axil_arvalid = state_q == Read;
-  assign m_axil_rready  = state_q == Answer;
+  assign m_axil.awaddr  = addr_q;
+  assign m_axil.awvalid = state_q == Write && !aw_q;
+  assign m_axil.wdata   = data_q;
+  assign m_axil.wstrb   = be_q;
+  assign m_axil.wvalid  = state_q == Write && !w_q;
+  assign m_axil.bready  = state_q == Wrote;
+  assign m_axil.araddr  = addr_q;
+  assign m_axil.arvalid = state_q == Read;
+  assign m_axil.rready  = state_q == Answer;
 
-  assign done           = state_q == Wrote && m_axil_bvalid || state_q == Answer && m_axil_rvalid;
-  assign error          = state_q == Wrote ? m_axil_bresp[1] : m_axil_rresp[1];
+  assign done           = state_q == Wrote && m_axil.bvalid || state_q == Answer && m_axil.rvalid;
+  assign error          = state_q == Wrote ? m_axil.bresp[1] : m_axil.rresp[1];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -83,12 +67,12 @@ module control_window (
           if (req_i && core_rst_ni) state_q <= we_i ? Write : Read;
         end
         Write: begin
-          if (m_axil_awready) aw_q <= 1'b1;
-          if (m_axil_wready) w_q <= 1'b1;
-          if ((aw_q || m_axil_awready) && (w_q || m_axil_wready)) state_q <= Wrote;
+          if (m_axil.awready) aw_q <= 1'b1;
+          if (m_axil.wready) w_q <= 1'b1;
+          if ((aw_q || m_axil.awready) && (w_q || m_axil.wready)) state_q <= Wrote;
         end
         Wrote:   if (done) state_q <= Idle;
-        Read:    if (m_axil_arready) state_q <= Answer;
+        Read:    if (m_axil.arready) state_q <= Answer;
         Answer:  if (done) state_q <= Idle;
         default: state_q <= Idle;
       endcase
@@ -114,10 +98,10 @@ module control_window (
       data_q <= wdata_i;
       be_q   <= be_i;
     end
-    if (done) rdata_o <= m_axil_rdata;
+    if (done) rdata_o <= m_axil.rdata;
   end
 
   logic unused;
-  assign unused = ^{addr_i[1:0], m_axil_bresp[0], m_axil_rresp[0]};
+  assign unused = ^{addr_i[1:0], m_axil.bresp[0], m_axil.rresp[0]};
 
 endmodule

@@ -119,113 +119,42 @@ module weft_card_control
   output logic        quiescent_o  // nothing in flight; nothing will happen before the next input or the alarm
 );
 
-  logic [1:0] awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
-  logic [1:0][1:0] bresp, rresp;
-  logic [1:0][31:0] rdata;
-  logic [16:0] host_awaddr, host_araddr;
-  logic [31:0] host_wdata;
-  logic [ 3:0] host_wstrb;
-  logic split_idle, reset_req_q;
+  axi_lite_if s_axil ();  // from the pins
+  axi_lite_if host ();  // the host's accesses to the card's registers
+  axi_lite_if proc ();  // the host's to the processor's
+  axi_lite_if win ();  // the processor's to the card's
+  axi_lite_if regs ();  // all to the card's
 
-  // The processor's path to the card's registers, and the joined one (control_join).
-  logic win_awvalid, win_awready, win_wvalid, win_wready, win_bvalid, win_bready, win_arvalid, win_arready, win_rvalid, win_rready;
-  logic all_awvalid, all_awready, all_wvalid, all_wready, all_bvalid, all_bready, all_arvalid, all_arready, all_rvalid, all_rready;
-  logic reg_write_proc, reg_read_proc;
-  logic [16:0] win_awaddr, win_araddr, all_awaddr, all_araddr;
-  logic [31:0] win_wdata, all_wdata;
-  logic [3:0] win_wstrb, all_wstrb;
+  axi4_if #(.DATA_W(DATA_W)) card_axi ();
+  axi4_if #(.DATA_W(DATA_W)) proc_axi ();
+  axi4_if #(.DATA_W(DATA_W)) bus ();
 
   logic card_msix_valid, card_msix_ready;
   logic [4:0] card_msix_vector;
+  logic split_idle, reset_req_q, card_done, card_quiescent, proc_quiescent, proc_stopped, running;
 
-  // The card's side of control_share, and the processor's.
-  logic card_awvalid, card_awready, card_wvalid, card_wlast, card_wready, card_arvalid, card_arready, card_awuser;
-  logic [1:0] card_awid, card_arid;
-  logic [63:0] card_awaddr, card_araddr;
-  logic [7:0] card_awlen, card_arlen;
-  logic [  DATA_W-1:0] card_wdata;
-  logic [DATA_W/8-1:0] card_wstrb;
-  logic proc_awvalid, proc_awready, proc_wlast, proc_wvalid, proc_wready, proc_arvalid, proc_arready;
-  logic [63:0] proc_awaddr, proc_araddr;
-  logic [7:0] proc_awlen, proc_arlen;
-  logic [  DATA_W-1:0] proc_wdata;
-  logic [DATA_W/8-1:0] proc_wstrb;
-  logic bus_awvalid, bus_awready, bus_wvalid, bus_wlast, bus_wready, bus_arvalid, bus_arready;
-  logic card_bready, card_rready, card_done, card_quiescent, proc_quiescent, proc_stopped, running, write_proc, read_proc;
-
-  localparam logic [1:0] PROC_WRITE = 2'd1;
-  localparam logic [1:0] PROC_READ = 2'd3;
+  // ---------------------------------------------------------------- registers
+  axi_lite_pins u_s_axil (
+    .axil(s_axil),
+    .*
+  );
 
   control_split u_split (
     .clk_i,
     .rst_ni,
-    .s_axil_awaddr,
-    .s_axil_awvalid,
-    .s_axil_awready,
-    .s_axil_wdata,
-    .s_axil_wstrb,
-    .s_axil_wvalid,
-    .s_axil_wready,
-    .s_axil_bresp,
-    .s_axil_bvalid,
-    .s_axil_bready,
-    .s_axil_araddr,
-    .s_axil_arvalid,
-    .s_axil_arready,
-    .s_axil_rdata,
-    .s_axil_rresp,
-    .s_axil_rvalid,
-    .s_axil_rready,
-    .awaddr_o (host_awaddr),
-    .wdata_o  (host_wdata),
-    .wstrb_o  (host_wstrb),
-    .araddr_o (host_araddr),
-    .idle_o   (split_idle),
-    .awvalid_o(awvalid),
-    .awready_i(awready),
-    .wvalid_o (wvalid),
-    .wready_i (wready),
-    .bresp_i  (bresp),
-    .bvalid_i (bvalid),
-    .bready_o (bready),
-    .arvalid_o(arvalid),
-    .arready_i(arready),
-    .rdata_i  (rdata),
-    .rresp_i  (rresp),
-    .rvalid_i (rvalid),
-    .rready_o (rready)
+    .s_axil,
+    .card  (host),
+    .proc,
+    .idle_o(split_idle)
   );
 
   control_join u_join (
     .clk_i,
     .rst_ni,
-    .awvalid_i     ({win_awvalid, awvalid[0]}),
-    .awready_o     ({win_awready, awready[0]}),
-    .wvalid_i      ({win_wvalid, wvalid[0]}),
-    .wready_o      ({win_wready, wready[0]}),
-    .bvalid_o      ({win_bvalid, bvalid[0]}),
-    .bready_i      ({win_bready, bready[0]}),
-    .arvalid_i     ({win_arvalid, arvalid[0]}),
-    .arready_o     ({win_arready, arready[0]}),
-    .rvalid_o      ({win_rvalid, rvalid[0]}),
-    .rready_i      ({win_rready, rready[0]}),
-    .write_proc_o  (reg_write_proc),
-    .read_proc_o   (reg_read_proc),
-    .m_axil_awvalid(all_awvalid),
-    .m_axil_awready(all_awready),
-    .m_axil_wvalid (all_wvalid),
-    .m_axil_wready (all_wready),
-    .m_axil_bvalid (all_bvalid),
-    .m_axil_bready (all_bready),
-    .m_axil_arvalid(all_arvalid),
-    .m_axil_arready(all_arready),
-    .m_axil_rvalid (all_rvalid),
-    .m_axil_rready (all_rready)
+    .host,
+    .proc  (win),
+    .m_axil(regs)
   );
-
-  assign all_awaddr             = reg_write_proc ? win_awaddr : host_awaddr;
-  assign {all_wdata, all_wstrb} = reg_write_proc ? {win_wdata, win_wstrb} : {host_wdata, host_wstrb};
-  assign all_araddr             = reg_read_proc ? win_araddr : host_araddr;
 
   weft_card #(
     .DATA_W       (DATA_W),
@@ -245,61 +174,61 @@ module weft_card_control
     .rst_ni,
     .reset_req_i   (reset_req_q),
     .reset_done_o  (card_done),
-    .s_axil_awaddr (all_awaddr),
-    .s_axil_awvalid(all_awvalid),
-    .s_axil_awready(all_awready),
-    .s_axil_wdata  (all_wdata),
-    .s_axil_wstrb  (all_wstrb),
-    .s_axil_wvalid (all_wvalid),
-    .s_axil_wready (all_wready),
-    .s_axil_bresp  (bresp[0]),
-    .s_axil_bvalid (all_bvalid),
-    .s_axil_bready (all_bready),
-    .s_axil_araddr (all_araddr),
-    .s_axil_arvalid(all_arvalid),
-    .s_axil_arready(all_arready),
-    .s_axil_rdata  (rdata[0]),
-    .s_axil_rresp  (rresp[0]),
-    .s_axil_rvalid (all_rvalid),
-    .s_axil_rready (all_rready),
+    .s_axil_awaddr (regs.awaddr),
+    .s_axil_awvalid(regs.awvalid),
+    .s_axil_awready(regs.awready),
+    .s_axil_wdata  (regs.wdata),
+    .s_axil_wstrb  (regs.wstrb),
+    .s_axil_wvalid (regs.wvalid),
+    .s_axil_wready (regs.wready),
+    .s_axil_bresp  (regs.bresp),
+    .s_axil_bvalid (regs.bvalid),
+    .s_axil_bready (regs.bready),
+    .s_axil_araddr (regs.araddr),
+    .s_axil_arvalid(regs.arvalid),
+    .s_axil_arready(regs.arready),
+    .s_axil_rdata  (regs.rdata),
+    .s_axil_rresp  (regs.rresp),
+    .s_axil_rvalid (regs.rvalid),
+    .s_axil_rready (regs.rready),
     .push_valid_i,
     .push_addr_i,
     .push_data_i,
     .push_strb_i,
-    .m_axi_awid    (card_awid),
-    .m_axi_awaddr  (card_awaddr),
-    .m_axi_awlen   (card_awlen),
-    .m_axi_awsize,
-    .m_axi_awburst,
+    .m_axi_awid    (card_axi.awid),
+    .m_axi_awaddr  (card_axi.awaddr),
+    .m_axi_awlen   (card_axi.awlen),
+    .m_axi_awsize  (card_axi.awsize),
+    .m_axi_awburst (card_axi.awburst),
     .m_axi_awcache,
     .m_axi_awprot,
-    .m_axi_awuser  (card_awuser),
-    .m_axi_awvalid (card_awvalid),
-    .m_axi_awready (card_awready),
-    .m_axi_wdata   (card_wdata),
-    .m_axi_wstrb   (card_wstrb),
-    .m_axi_wlast   (card_wlast),
-    .m_axi_wvalid  (card_wvalid),
-    .m_axi_wready  (card_wready),
-    .m_axi_bid,
-    .m_axi_bresp,
-    .m_axi_bvalid  (m_axi_bvalid && m_axi_bid != PROC_WRITE),
-    .m_axi_bready  (card_bready),
-    .m_axi_arid    (card_arid),
-    .m_axi_araddr  (card_araddr),
-    .m_axi_arlen   (card_arlen),
-    .m_axi_arsize,
-    .m_axi_arburst,
+    .m_axi_awuser  (card_axi.awuser),
+    .m_axi_awvalid (card_axi.awvalid),
+    .m_axi_awready (card_axi.awready),
+    .m_axi_wdata   (card_axi.wdata),
+    .m_axi_wstrb   (card_axi.wstrb),
+    .m_axi_wlast   (card_axi.wlast),
+    .m_axi_wvalid  (card_axi.wvalid),
+    .m_axi_wready  (card_axi.wready),
+    .m_axi_bid     (card_axi.bid),
+    .m_axi_bresp   (card_axi.bresp),
+    .m_axi_bvalid  (card_axi.bvalid),
+    .m_axi_bready  (card_axi.bready),
+    .m_axi_arid    (card_axi.arid),
+    .m_axi_araddr  (card_axi.araddr),
+    .m_axi_arlen   (card_axi.arlen),
+    .m_axi_arsize  (card_axi.arsize),
+    .m_axi_arburst (card_axi.arburst),
     .m_axi_arcache,
     .m_axi_arprot,
-    .m_axi_arvalid (card_arvalid),
-    .m_axi_arready (card_arready),
-    .m_axi_rid,
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rlast,
-    .m_axi_rvalid  (m_axi_rvalid && m_axi_rid != PROC_READ),
-    .m_axi_rready  (card_rready),
+    .m_axi_arvalid (card_axi.arvalid),
+    .m_axi_arready (card_axi.arready),
+    .m_axi_rid     (card_axi.rid),
+    .m_axi_rdata   (card_axi.rdata),
+    .m_axi_rresp   (card_axi.rresp),
+    .m_axi_rlast   (card_axi.rlast),
+    .m_axi_rvalid  (card_axi.rvalid),
+    .m_axi_rready  (card_axi.rready),
     .msix_valid_o  (card_msix_valid),
     .msix_ready_i  (card_msix_ready),
     .msix_vector_o (card_msix_vector),
@@ -329,64 +258,15 @@ module weft_card_control
     .rst_ni,
     .stop_i            (reset_req_q),
     .time_i,
-    .s_axil_awaddr     (host_awaddr[15:0]),
-    .s_axil_awvalid    (awvalid[1]),
-    .s_axil_awready    (awready[1]),
-    .s_axil_wdata      (host_wdata),
-    .s_axil_wstrb      (host_wstrb),
-    .s_axil_wvalid     (wvalid[1]),
-    .s_axil_wready     (wready[1]),
-    .s_axil_bresp      (bresp[1]),
-    .s_axil_bvalid     (bvalid[1]),
-    .s_axil_bready     (bready[1]),
-    .s_axil_araddr     (host_araddr[15:0]),
-    .s_axil_arvalid    (arvalid[1]),
-    .s_axil_arready    (arready[1]),
-    .s_axil_rdata      (rdata[1]),
-    .s_axil_rresp      (rresp[1]),
-    .s_axil_rvalid     (rvalid[1]),
-    .s_axil_rready     (rready[1]),
-    .m_axil_awaddr     (win_awaddr),
-    .m_axil_awvalid    (win_awvalid),
-    .m_axil_awready    (win_awready),
-    .m_axil_wdata      (win_wdata),
-    .m_axil_wstrb      (win_wstrb),
-    .m_axil_wvalid     (win_wvalid),
-    .m_axil_wready     (win_wready),
-    .m_axil_bresp      (bresp[0]),
-    .m_axil_bvalid     (win_bvalid),
-    .m_axil_bready     (win_bready),
-    .m_axil_araddr     (win_araddr),
-    .m_axil_arvalid    (win_arvalid),
-    .m_axil_arready    (win_arready),
-    .m_axil_rdata      (rdata[0]),
-    .m_axil_rresp      (rresp[0]),
-    .m_axil_rvalid     (win_rvalid),
-    .m_axil_rready     (win_rready),
+    .s_axil            (proc),
+    .m_axil            (win),
     .card_msix_valid_i (card_msix_valid),
     .card_msix_ready_o (card_msix_ready),
     .card_msix_vector_i(card_msix_vector),
     .msix_valid_o,
     .msix_ready_i,
     .msix_vector_o,
-    .m_axi_awaddr      (proc_awaddr),
-    .m_axi_awlen       (proc_awlen),
-    .m_axi_awvalid     (proc_awvalid),
-    .m_axi_awready     (proc_awready),
-    .m_axi_wdata       (proc_wdata),
-    .m_axi_wstrb       (proc_wstrb),
-    .m_axi_wlast       (proc_wlast),
-    .m_axi_wvalid      (proc_wvalid),
-    .m_axi_wready      (proc_wready),
-    .m_axi_bresp,
-    .m_axi_bvalid      (m_axi_bvalid && m_axi_bid == PROC_WRITE),
-    .m_axi_araddr      (proc_araddr),
-    .m_axi_arlen       (proc_arlen),
-    .m_axi_arvalid     (proc_arvalid),
-    .m_axi_arready     (proc_arready),
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rvalid      (m_axi_rvalid && m_axi_rid == PROC_READ),
+    .m_axi             (proc_axi),
     .running_o         (running),
     .stopped_o         (proc_stopped),
     .alarm_o,
@@ -397,29 +277,9 @@ module weft_card_control
   control_share u_share (
     .clk_i,
     .rst_ni,
-    .awvalid_i     (card_awvalid),
-    .awready_o     (card_awready),
-    .wvalid_i      (card_wvalid),
-    .wlast_i       (card_wlast),
-    .wready_o      (card_wready),
-    .arvalid_i     (card_arvalid),
-    .arready_o     (card_arready),
-    .proc_awvalid_i(proc_awvalid),
-    .proc_awready_o(proc_awready),
-    .proc_wvalid_i (proc_wvalid),
-    .proc_wlast_i  (proc_wlast),
-    .proc_wready_o (proc_wready),
-    .proc_arvalid_i(proc_arvalid),
-    .proc_arready_o(proc_arready),
-    .write_proc_o  (write_proc),
-    .read_proc_o   (read_proc),
-    .m_axi_awvalid (bus_awvalid),
-    .m_axi_awready (bus_awready),
-    .m_axi_wvalid  (bus_wvalid),
-    .m_axi_wlast   (bus_wlast),
-    .m_axi_wready  (bus_wready),
-    .m_axi_arvalid (bus_arvalid),
-    .m_axi_arready (bus_arready)
+    .card (card_axi),
+    .proc (proc_axi),
+    .m_axi(bus)
   );
 
   // A register slice behind the share for each channel, so that no path leads from it to a pin.
@@ -428,10 +288,10 @@ module weft_card_control
   ) u_aw (
     .clk_i,
     .rst_ni,
-    .in_valid_i (bus_awvalid),
-    .in_ready_o (bus_awready),
+    .in_valid_i (bus.awvalid),
+    .in_ready_o (bus.awready),
     .shown_o    (),
-    .in_data_i  (write_proc ? {PROC_WRITE, proc_awaddr, proc_awlen, 1'b0} : {card_awid, card_awaddr, card_awlen, card_awuser}),
+    .in_data_i  ({bus.awid, bus.awaddr, bus.awlen, bus.awuser}),
     .out_valid_o(m_axi_awvalid),
     .out_ready_i(m_axi_awready),
     .out_data_o ({m_axi_awid, m_axi_awaddr, m_axi_awlen, m_axi_awuser})
@@ -442,10 +302,10 @@ module weft_card_control
   ) u_w (
     .clk_i,
     .rst_ni,
-    .in_valid_i (bus_wvalid),
-    .in_ready_o (bus_wready),
+    .in_valid_i (bus.wvalid),
+    .in_ready_o (bus.wready),
     .shown_o    (),
-    .in_data_i  ({bus_wlast, write_proc ? {proc_wstrb, proc_wdata} : {card_wstrb, card_wdata}}),
+    .in_data_i  ({bus.wlast, bus.wstrb, bus.wdata}),
     .out_valid_o(m_axi_wvalid),
     .out_ready_i(m_axi_wready),
     .out_data_o ({m_axi_wlast, m_axi_wstrb, m_axi_wdata})
@@ -456,18 +316,29 @@ module weft_card_control
   ) u_ar (
     .clk_i,
     .rst_ni,
-    .in_valid_i (bus_arvalid),
-    .in_ready_o (bus_arready),
+    .in_valid_i (bus.arvalid),
+    .in_ready_o (bus.arready),
     .shown_o    (),
-    .in_data_i  (read_proc ? {PROC_READ, proc_araddr, proc_arlen} : {card_arid, card_araddr, card_arlen}),
+    .in_data_i  ({bus.arid, bus.araddr, bus.arlen}),
     .out_valid_o(m_axi_arvalid),
     .out_ready_i(m_axi_arready),
     .out_data_o ({m_axi_arid, m_axi_araddr, m_axi_arlen})
   );
 
-  // The processor takes each answer in its cycle.
-  assign m_axi_bready = m_axi_bid == PROC_WRITE || card_bready;
-  assign m_axi_rready = m_axi_rid == PROC_READ || card_rready;
+  assign m_axi_awsize  = bus.awsize;
+  assign m_axi_awburst = bus.awburst;
+  assign m_axi_arsize  = bus.arsize;
+  assign m_axi_arburst = bus.arburst;
+  assign bus.bid       = m_axi_bid;
+  assign bus.bresp     = m_axi_bresp;
+  assign bus.bvalid    = m_axi_bvalid;
+  assign m_axi_bready  = bus.bready;
+  assign bus.rid       = m_axi_rid;
+  assign bus.rdata     = m_axi_rdata;
+  assign bus.rresp     = m_axi_rresp;
+  assign bus.rlast     = m_axi_rlast;
+  assign bus.rvalid    = m_axi_rvalid;
+  assign m_axi_rready  = bus.rready;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) reset_req_q <= 1'b0;

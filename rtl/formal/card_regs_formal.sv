@@ -53,29 +53,33 @@ module card_regs_formal
   assign taken  = tbl_req_valid && tbl_req_ready_i;
   assign answer = tbl_rsp_valid_i && core_rst_ni && asked_q;
 
+  axi_lite_if s_axil ();
+
+  assign s_axil.awaddr  = s_axil_awaddr;
+  assign s_axil.awvalid = s_axil_awvalid;
+  assign awready        = s_axil.awready;
+  assign s_axil.wdata   = s_axil_wdata;
+  assign s_axil.wstrb   = s_axil_wstrb;
+  assign s_axil.wvalid  = s_axil_wvalid;
+  assign wready         = s_axil.wready;
+  assign bresp          = s_axil.bresp;
+  assign bvalid         = s_axil.bvalid;
+  assign s_axil.bready  = s_axil_bready;
+  assign s_axil.araddr  = s_axil_araddr;
+  assign s_axil.arvalid = s_axil_arvalid;
+  assign arready        = s_axil.arready;
+  assign rdata          = s_axil.rdata;
+  assign rresp          = s_axil.rresp;
+  assign rvalid         = s_axil.rvalid;
+  assign s_axil.rready  = s_axil_rready;
+
   card_regs dut (
     .clk_i,
     .rst_ni,
     .core_rst_ni,
     .soft_reset_o   (soft_reset),
     .resetting_i,
-    .s_axil_awaddr,
-    .s_axil_awvalid,
-    .s_axil_awready (awready),
-    .s_axil_wdata,
-    .s_axil_wstrb,
-    .s_axil_wvalid,
-    .s_axil_wready  (wready),
-    .s_axil_bresp   (bresp),
-    .s_axil_bvalid  (bvalid),
-    .s_axil_bready,
-    .s_axil_araddr,
-    .s_axil_arvalid,
-    .s_axil_arready (arready),
-    .s_axil_rdata   (rdata),
-    .s_axil_rresp   (rresp),
-    .s_axil_rvalid  (rvalid),
-    .s_axil_rready,
+    .s_axil,
     .rx_cfg_o       (rx_cfg),
     .tx_cfg_o       (tx_cfg),
     .report_cfg_o   (report_cfg),

@@ -54,6 +54,17 @@ module control_dma_formal #(
   logic [  DATA_W-1:0] wdata;
   logic [DATA_W/8-1:0] wstrb;
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  assign {awaddr, awlen, awvalid}                 = {m_axi.awaddr, m_axi.awlen, m_axi.awvalid};
+  assign m_axi.awready                            = m_axi_awready;
+  assign {wdata, wstrb, wlast, wvalid}            = {m_axi.wdata, m_axi.wstrb, m_axi.wlast, m_axi.wvalid};
+  assign m_axi.wready                             = m_axi_wready;
+  assign {m_axi.bresp, m_axi.bvalid}              = {m_axi_bresp, m_axi_bvalid};
+  assign {araddr, arlen, arvalid}                 = {m_axi.araddr, m_axi.arlen, m_axi.arvalid};
+  assign m_axi.arready                            = m_axi_arready;
+  assign {m_axi.rdata, m_axi.rresp, m_axi.rvalid} = {m_axi_rdata, m_axi_rresp, m_axi_rvalid};
+
   control_dma #(
     .DATA_W     (DATA_W),
     .BLOCK_BYTES(BLOCK_BYTES)
@@ -68,32 +79,15 @@ module control_dma_formal #(
     .first_i,
     .last_i,
     .stop_i,
-    .busy_o       (busy),
-    .failed_o     (failed),
-    .mem_req_o    (mem_req),
-    .mem_gnt_i    (mem_gnt_i && mem_req),
-    .mem_we_o     (mem_we),
-    .mem_addr_o   (mem_addr),
-    .mem_wdata_o  (mem_wdata),
+    .busy_o     (busy),
+    .failed_o   (failed),
+    .mem_req_o  (mem_req),
+    .mem_gnt_i  (mem_gnt_i && mem_req),
+    .mem_we_o   (mem_we),
+    .mem_addr_o (mem_addr),
+    .mem_wdata_o(mem_wdata),
     .mem_rdata_i,
-    .m_axi_awaddr (awaddr),
-    .m_axi_awlen  (awlen),
-    .m_axi_awvalid(awvalid),
-    .m_axi_awready,
-    .m_axi_wdata  (wdata),
-    .m_axi_wstrb  (wstrb),
-    .m_axi_wlast  (wlast),
-    .m_axi_wvalid (wvalid),
-    .m_axi_wready,
-    .m_axi_bresp,
-    .m_axi_bvalid,
-    .m_axi_araddr (araddr),
-    .m_axi_arlen  (arlen),
-    .m_axi_arvalid(arvalid),
-    .m_axi_arready,
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rvalid
+    .m_axi
   );
 
   from_reset u_start (

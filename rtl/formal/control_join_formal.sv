@@ -21,33 +21,35 @@ module control_join_formal (
   logic write_proc, m_aw, m_w, m_bready, slave_aw_q, slave_w_q, slave_of_q, shown_q, shown_w_q, shown_of_q;
   logic [1:0] overtaken_q;
 
+  axi_lite_if host ();
+  axi_lite_if proc ();
+  axi_lite_if m_axil ();
+
   control_join dut (
     .clk_i,
     .rst_ni,
-    .awvalid_i     (aw_q),
-    .awready_o     (awready),
-    .wvalid_i      (w_q),
-    .wready_o      (wready),
-    .bvalid_o      (bvalid),
-    .bready_i      (bready_i & (sent_aw_q & sent_w_q)),
-    // Reads have the same logic without W.
-    .arvalid_i     ('0),
-    .arready_o     (),
-    .rvalid_o      (),
-    .rready_i      ('0),
-    .write_proc_o  (write_proc),
-    .read_proc_o   (),
-    .m_axil_awvalid(m_aw),
-    .m_axil_awready(awready_i),
-    .m_axil_wvalid (m_w),
-    .m_axil_wready (wready_i),
-    .m_axil_bvalid (bvalid_i),
-    .m_axil_bready (m_bready),
-    .m_axil_arvalid(),
-    .m_axil_arready(1'b0),
-    .m_axil_rvalid (1'b0),
-    .m_axil_rready ()
+    .host,
+    .proc,
+    .m_axil
   );
+
+  assign {proc.awvalid, host.awvalid}    = aw_q;
+  assign {proc.wvalid, host.wvalid}      = w_q;
+  assign {proc.bready, host.bready}      = bready_i & sent_aw_q & sent_w_q;
+  assign awready                         = {proc.awready, host.awready};
+  assign wready                          = {proc.wready, host.wready};
+  assign bvalid                          = {proc.bvalid, host.bvalid};
+  // Reads have the same logic without W.
+  assign {proc.arvalid, host.arvalid}    = '0;
+
+  assign write_proc                      = dut.write_proc;
+  assign m_aw                            = m_axil.awvalid;
+  assign m_w                             = m_axil.wvalid;
+  assign m_bready                        = m_axil.bready;
+  assign m_axil.awready                  = awready_i;
+  assign m_axil.wready                   = wready_i;
+  assign m_axil.bvalid                   = bvalid_i;
+  assign {m_axil.arready, m_axil.rvalid} = '0;
 
   from_reset u_start (
     .clk_i,

@@ -26,33 +26,26 @@ module control_share_formal (
   logic m_axi_awvalid, m_axi_wvalid, m_axi_wlast, m_axi_arvalid;
   logic proc_aw_q, proc_w_q;
 
+  axi4_if card ();
+  axi4_if proc ();
+  axi4_if m_axi ();
+
   control_share dut (
     .clk_i,
     .rst_ni,
-    .awvalid_i,
-    .awready_o     (awready),
-    .wvalid_i,
-    .wlast_i,
-    .wready_o      (wready),
-    .arvalid_i,
-    .arready_o     (arready),
-    .proc_awvalid_i(proc_aw_q),
-    .proc_awready_o(proc_awready),
-    .proc_wvalid_i (proc_w_q),
-    .proc_wlast_i,
-    .proc_wready_o (proc_wready),
-    .proc_arvalid_i,
-    .proc_arready_o(proc_arready),
-    .write_proc_o  (write_proc),
-    .read_proc_o   (read_proc),
-    .m_axi_awvalid,
-    .m_axi_awready,
-    .m_axi_wvalid,
-    .m_axi_wlast,
-    .m_axi_wready,
-    .m_axi_arvalid,
-    .m_axi_arready
+    .card,
+    .proc,
+    .m_axi
   );
+
+  assign {card.awvalid, card.wvalid, card.wlast, card.arvalid}     = {awvalid_i, wvalid_i, wlast_i, arvalid_i};
+  assign {awready, wready, arready}                                = {card.awready, card.wready, card.arready};
+  assign {proc.awvalid, proc.wvalid, proc.wlast, proc.arvalid}     = {proc_aw_q, proc_w_q, proc_wlast_i, proc_arvalid_i};
+  assign {proc_awready, proc_wready, proc_arready}                 = {proc.awready, proc.wready, proc.arready};
+  assign {m_axi.awready, m_axi.wready, m_axi.arready}              = {m_axi_awready, m_axi_wready, m_axi_arready};
+  assign {m_axi_awvalid, m_axi_wvalid, m_axi_wlast, m_axi_arvalid} = {m_axi.awvalid, m_axi.wvalid, m_axi.wlast, m_axi.arvalid};
+  assign write_proc                                                = dut.write_proc_q;
+  assign read_proc                                                 = dut.read_proc;
 
   from_reset u_start (
     .clk_i,

@@ -28,37 +28,41 @@ module dma_read_formal #(
   logic [ 2:0] arsize;
   logic arvalid, rready, request, error, idle;
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  assign arid          = m_axi.arid;
+  assign araddr        = m_axi.araddr;
+  assign arlen         = m_axi.arlen;
+  assign arsize        = m_axi.arsize;
+  assign arburst       = m_axi.arburst;
+  assign arvalid       = m_axi.arvalid;
+  assign m_axi.arready = m_axi_arready;
+  assign m_axi.rid     = m_axi_rid;
+  assign m_axi.rdata   = m_axi_rdata;
+  assign m_axi.rresp   = m_axi_rresp;
+  assign m_axi.rlast   = m_axi_rlast;
+  assign m_axi.rvalid  = m_axi_rvalid;
+  assign rready        = m_axi.rready;
+
   dma_read #(
     .DATA_W(DATA_W)
   ) dut (
     .clk_i,
     .rst_ni,
     .req_valid_i,
-    .req_ready_o  (req_ready),
+    .req_ready_o(req_ready),
     .req_addr_i,
     .req_bytes_i,
-    .rsp_valid_o  (rsp_valid),
+    .rsp_valid_o(rsp_valid),
     .rsp_ready_i,
-    .rsp_data_o   (rsp_data),
-    .rsp_count_o  (rsp_count),
-    .rsp_last_o   (rsp_last),
-    .rsp_error_o  (rsp_error),
-    .m_axi_arid   (arid),
-    .m_axi_araddr (araddr),
-    .m_axi_arlen  (arlen),
-    .m_axi_arsize (arsize),
-    .m_axi_arburst(arburst),
-    .m_axi_arvalid(arvalid),
-    .m_axi_arready,
-    .m_axi_rid,
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rlast,
-    .m_axi_rvalid,
-    .m_axi_rready (rready),
-    .request_o    (request),
-    .error_o      (error),
-    .idle_o       (idle)
+    .rsp_data_o (rsp_data),
+    .rsp_count_o(rsp_count),
+    .rsp_last_o (rsp_last),
+    .rsp_error_o(rsp_error),
+    .m_axi,
+    .request_o  (request),
+    .error_o    (error),
+    .idle_o     (idle)
   );
 
   axi_address_rules #(

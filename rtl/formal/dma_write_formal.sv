@@ -41,6 +41,26 @@ module dma_write_formal #(
   assign wr_last    = {3{dut.in_last}};
   assign wr_count   = {3{(dut.in_last && last_count != '0) ? COUNT_W'(last_count) : COUNT_W'(BYTES)}};
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  assign awid          = m_axi.awid;
+  assign awaddr        = m_axi.awaddr;
+  assign awlen         = m_axi.awlen;
+  assign awsize        = m_axi.awsize;
+  assign awburst       = m_axi.awburst;
+  assign awuser        = m_axi.awuser;
+  assign awvalid       = m_axi.awvalid;
+  assign m_axi.awready = m_axi_awready;
+  assign wdata         = m_axi.wdata;
+  assign wstrb         = m_axi.wstrb;
+  assign wlast         = m_axi.wlast;
+  assign wvalid        = m_axi.wvalid;
+  assign m_axi.wready  = m_axi_wready;
+  assign m_axi.bid     = m_axi_bid;
+  assign m_axi.bresp   = m_axi_bresp;
+  assign m_axi.bvalid  = m_axi_bvalid;
+  assign bready        = m_axi.bready;
+
   dma_write #(
     .DATA_W     (DATA_W),
     .OUTSTANDING(OUTSTANDING)
@@ -48,36 +68,20 @@ module dma_write_formal #(
     .clk_i,
     .rst_ni,
     .cmd_valid_i,
-    .cmd_ready_o  (cmd_ready),
+    .cmd_ready_o(cmd_ready),
     .cmd_addr_i,
     .cmd_bytes_i,
     .wr_valid_i,
-    .wr_ready_o   (wr_ready),
+    .wr_ready_o (wr_ready),
     .wr_data_i,
-    .wr_count_i   (wr_count),
-    .wr_last_i    (wr_last),
-    .written_o    (written),
-    .failed_o     (failed),
-    .m_axi_awid   (awid),
-    .m_axi_awaddr (awaddr),
-    .m_axi_awlen  (awlen),
-    .m_axi_awsize (awsize),
-    .m_axi_awburst(awburst),
-    .m_axi_awuser (awuser),
-    .m_axi_awvalid(awvalid),
-    .m_axi_awready,
-    .m_axi_wdata  (wdata),
-    .m_axi_wstrb  (wstrb),
-    .m_axi_wlast  (wlast),
-    .m_axi_wvalid (wvalid),
-    .m_axi_wready,
-    .m_axi_bid,
-    .m_axi_bresp,
-    .m_axi_bvalid,
-    .m_axi_bready (bready),
-    .request_o    (request),
-    .error_o      (error),
-    .idle_o       (idle)
+    .wr_count_i (wr_count),
+    .wr_last_i  (wr_last),
+    .written_o  (written),
+    .failed_o   (failed),
+    .m_axi,
+    .request_o  (request),
+    .error_o    (error),
+    .idle_o     (idle)
   );
 
   axi_address_rules #(

@@ -18,14 +18,14 @@ PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
-REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/card_reads.sv", "host/port_regs.sv", "host/card_regs.sv", "formal/from_reset.sv",
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
-AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv"]
-DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]
+AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv"]
+DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]
 DRAIN_PROOF = [*AXI, "host/reset_drain.sv", "formal/reset_drain_formal.sv"]
 WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
 SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "formal/from_reset.sv"]
-ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
+ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/axi4_if.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
 ANSWER_PROOF = [*SHORT, "host/dma_read_client.sv", "formal/dma_read_client_formal.sv"]
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "stream/table_request.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
@@ -155,20 +155,20 @@ PROOFS = [
     Proof("card_regs_formal", REGS_PROOF, [
         ("host/card_regs.sv", "WrCollect: if (aw_held_q && w_held_q)", "WrCollect: if (aw_held_q)"),
         ("host/card_regs.sv", "WrTableWait: if (table_done || !core_rst_ni) wr_state_d", "WrTableWait: if (table_done) wr_state_d"),
-        ("host/card_reads.sv", "s_axil_arready  = state_q == Idle;", "s_axil_arready  = state_q inside {Idle, Look};"),
+        ("host/card_reads.sv", "s_axil.arready  = state_q == Idle;", "s_axil.arready  = state_q inside {Idle, Look};"),
     ], method="pdr"),
-    Proof("control_share_formal", ["control/control_share.sv", "formal/from_reset.sv", "formal/control_share_formal.sv"], [
+    Proof("control_share_formal", ["host/axi4_if.sv", "control/control_share.sv", "formal/from_reset.sv", "formal/control_share_formal.sv"], [
         ("control/control_share.sv", "wants_q && none_q && !aw_shown_q;", "wants_q && !aw_shown_q;"),
         ("control/control_share.sv", "assign let_aw = !wants_q || aw_shown_q;", "assign let_aw = !wants_q;"),
         ("control/control_share.sv", "some_q || aw_shown_q && none_q;", "some_q;"),
         ("control/control_share.sv", "less ? ahead_q > 1 : some_q;", "less ? ahead_q > 0 : some_q;"),
         ("control/control_share.sv", "more ? !some_q && !none_q :", "more ? 1'b0 :"),
-        ("control/control_share.sv", "proc_arvalid_i && !ar_shown_q;", "proc_arvalid_i;"),
-        ("control/control_share.sv", " && !(proc_wvalid_i && !(m_axi_wready && proc_wlast_i));", ";"),
+        ("control/control_share.sv", "proc.arvalid && !ar_shown_q;", "proc.arvalid;"),
+        ("control/control_share.sv", " && !(proc.wvalid && !(m_axi.wready && proc.wlast));", ";"),
     ], method="pdr"),
     # Copies of up to three blocks, from any word of four on; what a copy is counts, not where.
     Proof("control_dma_formal", DMA_PROOF, [
-        ("control/control_dma.sv", "assign m_axi_wlast   = beat_q[BEAT_W-1:0] == to_beat;", "assign m_axi_wlast   = &beat_q[BEAT_W-1:0];"),
+        ("control/control_dma.sv", "assign m_axi.wlast   = beat_q[BEAT_W-1:0] == to_beat;", "assign m_axi.wlast   = &beat_q[BEAT_W-1:0];"),
         ("control/control_dma.sv", "to_q    <= more >= 30'(to_end) ? '1 :", "to_q    <="),
         ("control/control_dma.sv", "assign there     = {1'b0, host_q[2+LANE_W +: BEAT_W]} < beat_q;", "assign there     = 1'b1;"),
         ("control/control_dma.sv", "if (stop_i || failed_o) state_q <= all_there ? Idle : Drain;", "if (stop_i || failed_o) state_q <= Idle;"),
@@ -176,17 +176,17 @@ PROOFS = [
         ("control/control_dma.sv", "if (bad) failed_o <= 1'b1;", ""),
         ("control/control_dma.sv", "word == to_q && words_q == 0 ? last_q : '1", "word == to_q ? last_q : '1"),
     ], method="bounded", depth=14),
-    Proof("control_join_formal", ["control/control_join.sv", "formal/from_reset.sv", "formal/control_join_formal.sv"], [
-        ("control/control_join.sv", "assign write_proc_o = wr_open_q ? wr_proc_q :", "assign write_proc_o ="),
-        ("control/control_join.sv", "awvalid_i[1] && (!awvalid_i[0] || !wr_proc_q);", "awvalid_i[1] && !awvalid_i[0];"),
-        ("control/control_join.sv", "bvalid_o[wr_proc_q]     = m_axil_bvalid && wr_open_q;", "bvalid_o[0]     = m_axil_bvalid && wr_open_q;"),
-        ("control/control_join.sv", "if (m_axil_bvalid && m_axil_bready) wr_open_q <= 1'b0;", "if (m_axil_bvalid) wr_open_q <= 1'b0;"),
+    Proof("control_join_formal", ["host/axi_lite_if.sv", "control/control_join.sv", "formal/from_reset.sv", "formal/control_join_formal.sv"], [
+        ("control/control_join.sv", "assign write_proc = wr_open_q ? wr_proc_q :", "assign write_proc ="),
+        ("control/control_join.sv", "proc.awvalid && (!host.awvalid || !wr_proc_q);", "proc.awvalid && !host.awvalid;"),
+        ("control/control_join.sv", "assign host.bvalid = m_axil.bvalid && wr_open_q && !wr_proc_q;", "assign host.bvalid = m_axil.bvalid && wr_open_q;"),
+        ("control/control_join.sv", "if (m_axil.bvalid && m_axil.bready) wr_open_q <= 1'b0;", "if (m_axil.bvalid) wr_open_q <= 1'b0;"),
     ], method="pdr"),
     # Its queues have their own proof. That every beat has its request is not said here.
     Proof("dma_read_formal", READ_PROOF, [
         ("host/dma_read_client.sv", "ROOM_W'(burst_beats_q) <= room_q;", "'1;"),
         ("host/dma_read_client.sv", "assign to_boundary   = ~addr_q[LANE_W +: BURST_64];", "assign to_boundary   = '1;"),
-        ("host/dma_read.sv", "assign m_axi_rready  = 1'b1;", "assign m_axi_rready  = rsp_ready_i[0];"),
+        ("host/dma_read.sv", "assign m_axi.rready  = 1'b1;", "assign m_axi.rready  = rsp_ready_i[0];"),
     ], {"DATA_W": 128}, without=("*fifo.*", "*u_buffer.*", "*client.u_rules.data_stays", "*u_answer.u_rules.data_stays", "*answer_expected")),
     Proof("dma_read_client_formal", ANSWER_PROOF, [
         ("host/dma_read_client.sv", "assign joined      = need_new_q && new_tag_q.last && !new_tag_q.flush;", "assign joined      = need_new_q && new_tag_q.last;"),
@@ -198,7 +198,7 @@ PROOFS = [
     # W and AW of a write apart: who goes with whom is a sum over two queues, followed from reset only.
     Proof("dma_write_formal", WRITE_PROOF, [
         ("host/dma_write.sv", "assign to_page_end = ~burst_addr[11:LANE_W];", "assign to_page_end = '1;"),
-        ("host/dma_write.sv", "assign m_axi_bready = 1'b1;", "assign m_axi_bready = !bad_q;"),
+        ("host/dma_write.sv", "assign m_axi.bready = 1'b1;", "assign m_axi.bready = !bad_q;"),
         ("host/dma_write.sv", ".in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready)", ".in_valid_i (burst_valid), .in_ready_o (aw_ready)"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "pdr", without=("*fifo.*", "*u_rotated.*", "u_w.last_*", "u_w.w_behind_aw", "*given_told", "*none_told")),
     Proof("dma_write_formal", WRITE_PROOF, [
@@ -225,8 +225,8 @@ PROOFS = [
     Proof("reset_drain_formal", DRAIN_PROOF, [
         ("host/reset_drain.sv", "Stop:    if (!offered) state_d", "Stop:    state_d"),
         ("host/reset_drain.sv", "Drain:   if (!owed) state_d", "Drain:   state_d"),
-        ("host/reset_drain.sv", "m_axi_wstrb  = fill_q ? '0 : core_wstrb_i;", "m_axi_wstrb  = core_wstrb_i;"),
-        ("host/reset_drain.sv", "m_axi_wlast  = fill_q ? fill_last_q : core_wlast_i;", "m_axi_wlast  = fill_q || core_wlast_i;"),
+        ("host/reset_drain.sv", "m_axi.wstrb  = fill_q ? '0 : core.wstrb;", "m_axi.wstrb  = core.wstrb;"),
+        ("host/reset_drain.sv", "m_axi.wlast  = fill_q ? fill_last_q : core.wlast;", "m_axi.wlast  = fill_q || core.wlast;"),
         ("host/reset_drain.sv", "assign pass_ar   = !stop || ar_open_q;", "assign pass_ar   = !stop;"),
         ("host/reset_drain.sv", "assign owed      = len_valid || b_owed_q != '0 || r_owed_q != '0;",
          "assign owed      = len_valid || b_owed_q != '0;"),

@@ -43,7 +43,7 @@ AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "setundef -anyseq
 GATES = ["read_slang --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
          "simplemap", "opt_clean", "write_json {folder}/gates.json"]
 REGISTERS = ",".join(("$dff", "$adff", "$aldff", "$dffe", "$adffe", "$aldffe", "$sdff", "$sdffe", "$sdffce"))
-PATHS = ["read_slang --top {top} {settings} {files}", "proc", "flatten", "opt_clean", "check -assert",
+PATHS = ["read_slang --allow-toplevel-iface-ports --top {top} {settings} {files}", "proc", "flatten", "opt_clean", "check -assert",
          f"select -assert-none o:*valid* %ci*:-{REGISTERS} i:*ready* %i"]
 ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; {command}"
 

@@ -44,6 +44,48 @@ module reset_drain_formal #(
   logic [31:0] resets;
   logic        core_rlast;
 
+  axi4_if #(.DATA_W(DATA_W)) core ();
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  assign core.awvalid  = core_awvalid_i;
+  assign awready       = core.awready;
+  assign core.wdata    = core_wdata_i;
+  assign core.wstrb    = core_wstrb_i;
+  assign core.wlast    = core_wlast;
+  assign core.wvalid   = core_wvalid_i;
+  assign wready        = core.wready;
+  assign core_bid      = core.bid;
+  assign core_bresp    = core.bresp;
+  assign core_bvalid   = core.bvalid;
+  assign core.arvalid  = core_arvalid_i;
+  assign arready       = core.arready;
+  assign core_rid      = core.rid;
+  assign core_rdata    = core.rdata;
+  assign core_rresp    = core.rresp;
+  assign core_rlast    = core.rlast;
+  assign core_rvalid   = core.rvalid;
+  assign core.awlen    = m_axi_awlen;
+  assign awvalid       = m_axi.awvalid;
+  assign m_axi.awready = m_axi_awready;
+  assign wdata         = m_axi.wdata;
+  assign wstrb         = m_axi.wstrb;
+  assign wlast         = m_axi.wlast;
+  assign wvalid        = m_axi.wvalid;
+  assign m_axi.wready  = m_axi_wready;
+  assign m_axi.bid     = '0;
+  assign m_axi.bresp   = '0;
+  assign m_axi.bvalid  = m_axi_bvalid;
+  assign bready        = m_axi.bready;
+  assign core.arlen    = m_axi_arlen;
+  assign arvalid       = m_axi.arvalid;
+  assign m_axi.arready = m_axi_arready;
+  assign m_axi.rid     = '0;
+  assign m_axi.rdata   = '0;
+  assign m_axi.rresp   = '0;
+  assign m_axi.rlast   = 1'b0;
+  assign m_axi.rvalid  = m_axi_rvalid;
+  assign rready        = m_axi.rready;
+
   reset_drain #(
     .DATA_W(DATA_W),
     .BURSTS(BURSTS),
@@ -57,50 +99,14 @@ module reset_drain_formal #(
     .active_o         (active),
     .core_rst_no      (core_rst_n),
     .resets_o         (resets),
-    .core_awvalid_i,
-    .core_awready_o   (awready),
-    .core_wdata_i,
-    .core_wstrb_i,
-    .core_wlast_i     (core_wlast),
-    .core_wvalid_i,
-    .core_wready_o    (wready),
-    .core_bid_o       (core_bid),
-    .core_bresp_o     (core_bresp),
-    .core_bvalid_o    (core_bvalid),
-    .core_arvalid_i,
-    .core_arready_o   (arready),
-    .core_rid_o       (core_rid),
-    .core_rdata_o     (core_rdata),
-    .core_rresp_o     (core_rresp),
-    .core_rlast_o     (core_rlast),
-    .core_rvalid_o    (core_rvalid),
+    .core,
+    .m_axi,
     .core_msix_valid_i,
     .core_msix_ready_o(msix_ready),
     .core_tx_tvalid_i,
     .core_tx_tlast_i,
     .core_tx_tready_o (tx_tready),
     .core_rx_tvalid_o (rx_tvalid),
-    .m_axi_awlen,
-    .m_axi_awvalid    (awvalid),
-    .m_axi_awready,
-    .m_axi_wdata      (wdata),
-    .m_axi_wstrb      (wstrb),
-    .m_axi_wlast      (wlast),
-    .m_axi_wvalid     (wvalid),
-    .m_axi_wready,
-    .m_axi_bid        ('0),
-    .m_axi_bresp      ('0),
-    .m_axi_bvalid,
-    .m_axi_bready     (bready),
-    .m_axi_arlen,
-    .m_axi_arvalid    (arvalid),
-    .m_axi_arready,
-    .m_axi_rid        ('0),
-    .m_axi_rdata      ('0),
-    .m_axi_rresp      ('0),
-    .m_axi_rlast      (1'b0),
-    .m_axi_rvalid,
-    .m_axi_rready     (rready),
     .msix_valid_o     (msix_valid),
     .msix_ready_i,
     .mac_tx_tvalid    (tx_tvalid),

@@ -1,6 +1,6 @@
 // The reads of AXI4-Lite, one at a time.
 //
-// Handshake: AXI4-Lite. The value is offered four cycles after the address was taken, and held until `s_axil_rready`.
+// Handshake: AXI4-Lite. The value is offered four cycles after the address was taken, and held until `rready`.
 // Pipeline:  state   | registers | what happens
 //            Idle    | addr_q    | the address is taken
 //            Look    | eight_q   | one word of each eight; counter index and bus offset are given out
@@ -17,13 +17,7 @@ module card_reads
   input logic rst_ni,      // of the bus
   input logic core_rst_ni,
 
-  input  logic [16:0] s_axil_araddr,
-  input  logic        s_axil_arvalid,
-  output logic        s_axil_arready,
-  output logic [31:0] s_axil_rdata,
-  output logic [ 1:0] s_axil_rresp,
-  output logic        s_axil_rvalid,
-  input  logic        s_axil_rready,
+  axi_lite_if.slave s_axil,
 
   input logic [NUM_READ_WORDS-1:0][31:0] words_i,  // by address, from 0 on
 
@@ -56,10 +50,10 @@ module card_reads
   logic [31:0] word_q, high_q, data_q;
   logic is_counter_q, is_word_q, is_high_q, is_bar0_q;
 
-  assign s_axil_arready  = state_q == Idle;
-  assign s_axil_rvalid   = state_q == Respond;
-  assign s_axil_rdata    = data_q;
-  assign s_axil_rresp    = 2'b00;
+  assign s_axil.arready  = state_q == Idle;
+  assign s_axil.rvalid   = state_q == Respond;
+  assign s_axil.rdata    = data_q;
+  assign s_axil.rresp    = 2'b00;
   assign offset          = {addr_q[15:2], 2'b00};
   assign counter_index_o = addr_q[9:2];
   assign bus_read_o      = state_q == Look;
@@ -71,18 +65,18 @@ module card_reads
       state_q <= Idle;
     end else begin
       unique case (state_q)
-        Idle:    if (s_axil_arvalid) state_q <= Look;
+        Idle:    if (s_axil.arvalid) state_q <= Look;
         Look:    state_q <= Wait;
         Wait:    state_q <= Pick;
         Pick:    state_q <= Respond;
-        Respond: if (s_axil_rready) state_q <= Idle;
+        Respond: if (s_axil.rready) state_q <= Idle;
         default: state_q <= Idle;
       endcase
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) addr_q <= s_axil_araddr[16:2];
+    if (state_q == Idle) addr_q <= s_axil.araddr[16:2];
     if (state_q == Look) begin
       for (int unsigned e = 0; e < EIGHTS; e++) eight_q[e] <= words_i[8*e+32'(addr_q[4:2])];
       is_bar0_q    <= !addr_q[16];
@@ -105,7 +99,7 @@ module card_reads
   end
 
   logic unused_addr;
-  assign unused_addr = ^s_axil_araddr[1:0];
+  assign unused_addr = ^s_axil.araddr[1:0];
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET

@@ -31,23 +31,7 @@ module card_regs
   output logic soft_reset_o,  // pulse
   input  logic resetting_i,
 
-  input  logic [16:0] s_axil_awaddr,
-  input  logic        s_axil_awvalid,
-  output logic        s_axil_awready,
-  input  logic [31:0] s_axil_wdata,
-  input  logic [ 3:0] s_axil_wstrb,
-  input  logic        s_axil_wvalid,
-  output logic        s_axil_wready,
-  output logic [ 1:0] s_axil_bresp,
-  output logic        s_axil_bvalid,
-  input  logic        s_axil_bready,
-  input  logic [16:0] s_axil_araddr,
-  input  logic        s_axil_arvalid,
-  output logic        s_axil_arready,
-  output logic [31:0] s_axil_rdata,
-  output logic [ 1:0] s_axil_rresp,
-  output logic        s_axil_rvalid,
-  input  logic        s_axil_rready,
+  axi_lite_if.slave s_axil,
 
   output rx_cfg_t                 rx_cfg_o,
   output tx_cfg_t     [PORTS-1:0] tx_cfg_o,
@@ -117,10 +101,10 @@ module card_regs
   logic [                         15:0] wr_offset;
   logic [TABLE_CMD_OPERATION_WIDTH-1:0] operation;
 
-  assign s_axil_awready = !aw_held_q;
-  assign s_axil_wready  = !w_held_q;
-  assign s_axil_bvalid  = wr_state_q == WrRespond;
-  assign s_axil_bresp   = RESP_OKAY;
+  assign s_axil.awready = !aw_held_q;
+  assign s_axil.wready  = !w_held_q;
+  assign s_axil.bvalid  = wr_state_q == WrRespond;
+  assign s_axil.bresp   = RESP_OKAY;
 
   assign execute        = wr_state_q == WrExecute && w_whole_q && !resetting_i;
   assign reg_write      = execute && !aw_addr_q[16];
@@ -143,7 +127,7 @@ module card_regs
       WrTable:     if (!core_rst_ni) wr_state_d = WrRespond;
  else if (tbl_req_ready_i) wr_state_d = WrTableWait;
       WrTableWait: if (table_done || !core_rst_ni) wr_state_d = WrRespond;
-      WrRespond:   if (s_axil_bready) wr_state_d = WrCollect;
+      WrRespond:   if (s_axil.bready) wr_state_d = WrCollect;
       default:     wr_state_d = WrCollect;
     endcase
   end
@@ -159,16 +143,16 @@ module card_regs
     end else begin
       wr_state_q <= wr_state_d;
       // Both are held until the response is taken, so the registers behind WrExecute may use them a cycle later.
-      if (s_axil_awvalid && s_axil_awready) begin
+      if (s_axil.awvalid && s_axil.awready) begin
         aw_held_q <= 1'b1;
-        aw_addr_q <= s_axil_awaddr[16:2];
+        aw_addr_q <= s_axil.awaddr[16:2];
       end
-      if (s_axil_wvalid && s_axil_wready) begin
+      if (s_axil.wvalid && s_axil.wready) begin
         w_held_q  <= 1'b1;
-        w_data_q  <= s_axil_wdata;
-        w_whole_q <= &s_axil_wstrb;
+        w_data_q  <= s_axil.wdata;
+        w_whole_q <= &s_axil.wstrb;
       end
-      if (s_axil_bvalid && s_axil_bready) begin
+      if (s_axil.bvalid && s_axil.bready) begin
         aw_held_q <= 1'b0;
         w_held_q  <= 1'b0;
       end
@@ -400,13 +384,7 @@ module card_regs
     .clk_i,
     .rst_ni,
     .core_rst_ni,
-    .s_axil_araddr,
-    .s_axil_arvalid,
-    .s_axil_arready,
-    .s_axil_rdata,
-    .s_axil_rresp,
-    .s_axil_rvalid,
-    .s_axil_rready,
+    .s_axil,
     .words_i     (words),
     .counter_index_o,
     .counter_value_i,
@@ -418,7 +396,7 @@ module card_regs
   );
 
   logic unused_addr;
-  assign unused_addr = ^s_axil_awaddr[1:0];
+  assign unused_addr = ^s_axil.awaddr[1:0];
 
   assign idle_o      = !aw_held_q && !w_held_q && reads_idle && !rq_tail_valid_o && !fence_valid_o && &ports_idle;
 
@@ -439,8 +417,8 @@ module card_regs
     .clk_i,
     .rst_ni,
     .clear_i(1'b0),
-    .valid_i(s_axil_bvalid),
-    .ready_i(s_axil_bready),
+    .valid_i(s_axil.bvalid),
+    .ready_i(s_axil.bready),
     .data_i (1'b0)
   );
   // verilator lint_on SYNCASYNCNET

@@ -30,19 +30,7 @@ module dma_read #(
   output logic [2:0]              rsp_last_o,
   output logic [2:0]              rsp_error_o,
 
-  output logic [       1:0] m_axi_arid,
-  output logic [      63:0] m_axi_araddr,
-  output logic [       7:0] m_axi_arlen,
-  output logic [       2:0] m_axi_arsize,
-  output logic [       1:0] m_axi_arburst,
-  output logic              m_axi_arvalid,
-  input  logic              m_axi_arready,
-  input  logic [       1:0] m_axi_rid,
-  input  logic [DATA_W-1:0] m_axi_rdata,
-  input  logic [       1:0] m_axi_rresp,
-  input  logic              m_axi_rlast,
-  input  logic              m_axi_rvalid,
-  output logic              m_axi_rready,
+  axi4_if.reader m_axi,
 
   output logic request_o,  // pulses, for the counters
   output logic error_o,
@@ -77,9 +65,9 @@ module dma_read #(
       .burst_ready_i(burst_ready[c]),
       .burst_addr_o (burst_addr[c]),
       .burst_beats_o(burst_beats[c]),
-      .bus_valid_i  (m_axi_rvalid && m_axi_rid == 2'(c)),
-      .bus_data_i   (m_axi_rdata),
-      .bus_error_i  (m_axi_rresp[1]),
+      .bus_valid_i  (m_axi.rvalid && m_axi.rid == 2'(c)),
+      .bus_data_i   (m_axi.rdata),
+      .bus_error_i  (m_axi.rresp[1]),
       .rsp_valid_o  (rsp_valid_o[c]),
       .rsp_ready_i  (rsp_ready_i[c]),
       .rsp_data_o   (rsp_data_o[c]),
@@ -106,17 +94,17 @@ module dma_read #(
     .in_valid_i (burst_valid != '0),
     .in_ready_o (ar_ready),
     .in_data_i  ({pick, burst_addr[pick], (BURST_W - 1)'(burst_beats[pick] - 1'b1)}),
-    .out_valid_o(m_axi_arvalid),
-    .out_ready_i(m_axi_arready),
-    .out_data_o ({m_axi_arid, ar_addr, ar_beats}),
+    .out_valid_o(m_axi.arvalid),
+    .out_ready_i(m_axi.arready),
+    .out_data_o ({m_axi.arid, ar_addr, ar_beats}),
     .shown_o    ()
   );
 
-  assign m_axi_araddr  = {ar_addr, LANE_W'(0)};
-  assign m_axi_arlen   = 8'(ar_beats);
-  assign m_axi_arsize  = 3'(LANE_W);
-  assign m_axi_arburst = 2'b01;
-  assign m_axi_rready  = 1'b1;
+  assign m_axi.araddr  = {ar_addr, LANE_W'(0)};
+  assign m_axi.arlen   = 8'(ar_beats);
+  assign m_axi.arsize  = 3'(LANE_W);
+  assign m_axi.arburst = 2'b01;
+  assign m_axi.rready  = 1'b1;
 
   // ---------------------------------------------------------------- errors
   // Bursts of different IDs may interleave: errors are gathered per ID until the burst ends.
@@ -124,21 +112,21 @@ module dma_read #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) bad_q <= '0;
-    else if (m_axi_rvalid) bad_q[m_axi_rid] <= !m_axi_rlast && (bad_q[m_axi_rid] || m_axi_rresp[1]);
+    else if (m_axi.rvalid) bad_q[m_axi.rid] <= !m_axi.rlast && (bad_q[m_axi.rid] || m_axi.rresp[1]);
   end
 
-  assign request_o = m_axi_arvalid && m_axi_arready;
-  assign error_o   = m_axi_rvalid && m_axi_rlast && (bad_q[m_axi_rid] || m_axi_rresp[1]);
-  assign idle_o    = client_idle == '1 && req_valid_i == '0 && !m_axi_arvalid;
+  assign request_o = m_axi.arvalid && m_axi.arready;
+  assign error_o   = m_axi.rvalid && m_axi.rlast && (bad_q[m_axi.rid] || m_axi.rresp[1]);
+  assign idle_o    = client_idle == '1 && req_valid_i == '0 && !m_axi.arvalid;
 
   logic unused_resp;
-  assign unused_resp = m_axi_rresp[0];
+  assign unused_resp = m_axi.rresp[0];
 
 `ifndef SYNTHESIS
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      id_known : assert (m_axi_rvalid -> m_axi_rid != 2'd3);
+      id_known : assert (m_axi.rvalid -> m_axi.rid != 2'd3);
     end
   end
   // verilator lint_on SYNCASYNCNET

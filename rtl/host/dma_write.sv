@@ -44,23 +44,7 @@ module dma_write #(
   output logic [2:0]              written_o,    // pulse: a command's last response arrived
   output logic [2:0]              failed_o,     // with it: one of its bursts was answered with an error
 
-  output logic [       1:0] m_axi_awid,
-  output logic [      63:0] m_axi_awaddr,
-  output logic [       7:0] m_axi_awlen,
-  output logic [       2:0] m_axi_awsize,
-  output logic [       1:0] m_axi_awburst,
-  output logic              m_axi_awuser,
-  output logic              m_axi_awvalid,
-  input  logic              m_axi_awready,
-  output logic [DATA_W-1:0] m_axi_wdata,
-  output logic [ BYTES-1:0] m_axi_wstrb,
-  output logic              m_axi_wlast,
-  output logic              m_axi_wvalid,
-  input  logic              m_axi_wready,
-  input  logic [       1:0] m_axi_bid,
-  input  logic [       1:0] m_axi_bresp,
-  input  logic              m_axi_bvalid,
-  output logic              m_axi_bready,
+  axi4_if.writer m_axi,
 
   output logic request_o,  // pulses, for the counters
   output logic error_o,
@@ -254,17 +238,17 @@ module dma_write #(
     .in_valid_i (burst_valid && track_ready),
     .in_ready_o (aw_ready),
     .in_data_i  ({burst.client == 2'd0, burst_addr, burst_beats}),
-    .out_valid_o(m_axi_awvalid),
-    .out_ready_i(m_axi_awready),
-    .out_data_o ({m_axi_awuser, aw_addr, aw_beats}),
+    .out_valid_o(m_axi.awvalid),
+    .out_ready_i(m_axi.awready),
+    .out_data_o ({m_axi.awuser, aw_addr, aw_beats}),
     .shown_o    ()
   );
 
-  assign m_axi_awaddr  = {aw_addr, LANE_W'(0)};
-  assign m_axi_awlen   = 8'(aw_beats);
-  assign m_axi_awid    = 2'd0;
-  assign m_axi_awsize  = 3'(LANE_W);
-  assign m_axi_awburst = 2'b01;
+  assign m_axi.awaddr  = {aw_addr, LANE_W'(0)};
+  assign m_axi.awlen   = 8'(aw_beats);
+  assign m_axi.awid    = 2'd0;
+  assign m_axi.awsize  = 3'(LANE_W);
+  assign m_axi.awburst = 2'b01;
 
   // ---------------------------------------------------------------- rotate
   typedef struct packed {
@@ -399,9 +383,9 @@ module dma_write #(
     .in_valid_i (out_valid),
     .in_ready_o (w_ready),
     .in_data_i  ({w_last, strobe, merged}),
-    .out_valid_o(m_axi_wvalid),
-    .out_ready_i(m_axi_wready),
-    .out_data_o ({m_axi_wlast, m_axi_wstrb, m_axi_wdata}),
+    .out_valid_o(m_axi.wvalid),
+    .out_ready_i(m_axi.wready),
+    .out_data_o ({m_axi.wlast, m_axi.wstrb, m_axi.wdata}),
     .shown_o    ()
   );
 
@@ -434,30 +418,30 @@ module dma_write #(
     .in_ready_o (kept_track_ready),
     .in_data_i  (kept_track),
     .out_valid_o(track_valid),
-    .out_ready_i(m_axi_bvalid),
+    .out_ready_i(m_axi.bvalid),
     .out_data_o (track),
     .shown_o    ()
   );
 
   logic bad, bad_q;  // an error in this command so far
 
-  assign m_axi_bready = 1'b1;
-  assign bad          = bad_q || m_axi_bresp[1];
+  assign m_axi.bready = 1'b1;
+  assign bad          = bad_q || m_axi.bresp[1];
   for (genvar c = 0; c < 3; c++) begin : gen_written
-    assign written_o[c] = m_axi_bvalid && track[0] && track[2:1] == 2'(c);
+    assign written_o[c] = m_axi.bvalid && track[0] && track[2:1] == 2'(c);
     assign failed_o[c]  = written_o[c] && bad;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) bad_q <= 1'b0;
-    else if (m_axi_bvalid) bad_q <= bad && !track[0];
+    else if (m_axi.bvalid) bad_q <= bad && !track[0];
   end
-  assign request_o = m_axi_awvalid && m_axi_awready;
-  assign error_o = m_axi_bvalid && m_axi_bresp[1];
-  assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid && !extra_q && !m_axi_wvalid &&
+  assign request_o = m_axi.awvalid && m_axi.awready;
+  assign error_o = m_axi.bvalid && m_axi.bresp[1];
+  assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid && !extra_q && !m_axi.wvalid &&
                         !kept_valid && cmd_valid_i == '0;
 
   logic unused_inputs;
-  assign unused_inputs = ^{m_axi_bid, m_axi_bresp[0], wr_count_i, wr_last_i, unused_bytes};
+  assign unused_inputs = ^{m_axi.bid, m_axi.bresp[0], wr_count_i, wr_last_i, unused_bytes};
 
   if (BYTES < 16 || BYTES > 64 || (1 << LANE_W) != BYTES) begin : gen_param_check
     $error("dma_write: DATA_W must be 128, 256 or 512");
@@ -480,9 +464,9 @@ module dma_write #(
       low_waits : assert (cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0);
       accepts_what_it_takes : assert (accept == ((cmd_valid_i & cmd_ready_o) != '0));
       none_told : assert (high_none_q == (high_q == '0));
-      response_expected : assert (m_axi_bvalid -> track_valid);
+      response_expected : assert (m_axi.bvalid -> track_valid);
       given_told : assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
-      one_id : assert (m_axi_bvalid -> m_axi_bid == 2'd0);
+      one_id : assert (m_axi.bvalid -> m_axi.bid == 2'd0);
     end
   end
   // verilator lint_on SYNCASYNCNET

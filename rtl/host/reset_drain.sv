@@ -31,59 +31,21 @@ module reset_drain #(
   output logic        core_rst_no,
   output logic [31:0] resets_o,     // since power-on
 
-  // The core's side of the handshakes. Payloads bypass this module, but for W and the answers.
-  input  logic                core_awvalid_i,
-  output logic                core_awready_o,
-  input  logic [  DATA_W-1:0] core_wdata_i,
-  input  logic [DATA_W/8-1:0] core_wstrb_i,
-  input  logic                core_wlast_i,
-  input  logic                core_wvalid_i,
-  output logic                core_wready_o,
-  output logic [         1:0] core_bid_o,
-  output logic [         1:0] core_bresp_o,
-  output logic                core_bvalid_o,
-  input  logic                core_arvalid_i,
-  output logic                core_arready_o,
-  output logic [         1:0] core_rid_o,
-  output logic [  DATA_W-1:0] core_rdata_o,
-  output logic [         1:0] core_rresp_o,
-  output logic                core_rlast_o,
-  output logic                core_rvalid_o,
-  input  logic                core_msix_valid_i,
-  output logic                core_msix_ready_o,
-  input  logic                core_tx_tvalid_i,
-  input  logic                core_tx_tlast_i,
-  output logic                core_tx_tready_o,
-  output logic                core_rx_tvalid_o,
-
-  // The card's ports.
-  input  logic [         7:0] m_axi_awlen,
-  output logic                m_axi_awvalid,
-  input  logic                m_axi_awready,
-  output logic [  DATA_W-1:0] m_axi_wdata,
-  output logic [DATA_W/8-1:0] m_axi_wstrb,
-  output logic                m_axi_wlast,
-  output logic                m_axi_wvalid,
-  input  logic                m_axi_wready,
-  input  logic [         1:0] m_axi_bid,
-  input  logic [         1:0] m_axi_bresp,
-  input  logic                m_axi_bvalid,
-  output logic                m_axi_bready,
-  input  logic [         7:0] m_axi_arlen,
-  output logic                m_axi_arvalid,
-  input  logic                m_axi_arready,
-  input  logic [         1:0] m_axi_rid,
-  input  logic [  DATA_W-1:0] m_axi_rdata,
-  input  logic [         1:0] m_axi_rresp,
-  input  logic                m_axi_rlast,
-  input  logic                m_axi_rvalid,
-  output logic                m_axi_rready,
-  output logic                msix_valid_o,
-  input  logic                msix_ready_i,
-  output logic                mac_tx_tvalid,
-  input  logic                mac_tx_tready,
-  input  logic                mac_rx_tlast,
-  input  logic                mac_rx_tvalid
+  // The core's side, and the card's ports. Addresses pass.
+         axi4_if.slave  core,
+         axi4_if.master m_axi,
+  input  logic          core_msix_valid_i,
+  output logic          core_msix_ready_o,
+  input  logic          core_tx_tvalid_i,
+  input  logic          core_tx_tlast_i,
+  output logic          core_tx_tready_o,
+  output logic          core_rx_tvalid_o,
+  output logic          msix_valid_o,
+  input  logic          msix_ready_i,
+  output logic          mac_tx_tvalid,
+  input  logic          mac_tx_tready,
+  input  logic          mac_rx_tlast,
+  input  logic          mac_rx_tvalid
 );
 
   typedef enum logic [1:0] {
@@ -136,14 +98,26 @@ module reset_drain #(
   assign pass_tx           = !stop || tx_open_q;
   assign offered           = aw_open_q || w_open_q || ar_open_q || msix_open_q || tx_open_q;
 
-  assign m_axi_awvalid     = pass_aw && core_awvalid_i;
-  assign m_axi_arvalid     = pass_ar && core_arvalid_i;
+  assign m_axi.awid        = core.awid;
+  assign m_axi.awaddr      = core.awaddr;
+  assign m_axi.awlen       = core.awlen;
+  assign m_axi.awsize      = core.awsize;
+  assign m_axi.awburst     = core.awburst;
+  assign m_axi.awuser      = core.awuser;
+  assign m_axi.arid        = core.arid;
+  assign m_axi.araddr      = core.araddr;
+  assign m_axi.arlen       = core.arlen;
+  assign m_axi.arsize      = core.arsize;
+  assign m_axi.arburst     = core.arburst;
+
+  assign m_axi.awvalid     = pass_aw && core.awvalid;
+  assign m_axi.arvalid     = pass_ar && core.arvalid;
   assign msix_valid_o      = pass_msix && core_msix_valid_i;
   assign mac_tx_tvalid     = pass_tx && core_tx_tvalid_i;
 
-  assign core_awready_o    = pass_aw && m_axi_awready;
-  assign core_wready_o     = pass_w && m_axi_wready;
-  assign core_arready_o    = pass_ar && m_axi_arready;
+  assign core.awready      = pass_aw && m_axi.awready;
+  assign core.wready       = pass_w && m_axi.wready;
+  assign core.arready      = pass_ar && m_axi.arready;
   assign core_msix_ready_o = pass_msix && msix_ready_i;
   assign core_tx_tready_o  = pass_tx && mac_tx_tready;
 
@@ -155,9 +129,9 @@ module reset_drain #(
       msix_open_q <= 1'b0;
       tx_open_q   <= 1'b0;
     end else begin
-      aw_open_q   <= m_axi_awvalid && !m_axi_awready;
-      w_open_q    <= pass_w && core_wvalid_i && !m_axi_wready;
-      ar_open_q   <= m_axi_arvalid && !m_axi_arready;
+      aw_open_q   <= m_axi.awvalid && !m_axi.awready;
+      w_open_q    <= pass_w && core.wvalid && !m_axi.wready;
+      ar_open_q   <= m_axi.arvalid && !m_axi.arready;
       msix_open_q <= msix_valid_o && !msix_ready_i;
       if (mac_tx_tvalid) tx_open_q <= !(mac_tx_tready && core_tx_tlast_i);
     end
@@ -171,8 +145,8 @@ module reset_drain #(
   logic [BURSTS_W-1:0] b_owed_q;
   logic [  OWED_W-1:0] r_owed_q;
 
-  assign aw_new = m_axi_awvalid && !aw_open_q;
-  assign ar_new = m_axi_arvalid && !ar_open_q;
+  assign aw_new = m_axi.awvalid && !aw_open_q;
+  assign ar_new = m_axi.arvalid && !ar_open_q;
   // Answers are counted as they go to the core.
   assign owed   = len_valid || b_owed_q != '0 || r_owed_q != '0;
   assign ends   = beat_q == len;
@@ -186,7 +160,7 @@ module reset_drain #(
     .rst_ni,
     .wr_valid_i(aw_new),
     .wr_ready_o(len_room),
-    .wr_data_i (m_axi_awlen),
+    .wr_data_i (m_axi.awlen),
     .rd_valid_o(len_valid),
     .rd_ready_i(took_q && took_last_q),
     .rd_data_o (len),
@@ -201,45 +175,45 @@ module reset_drain #(
       took_q   <= 1'b0;
       fill_q   <= 1'b0;
     end else begin
-      took_q <= m_axi_wvalid && m_axi_wready;
+      took_q <= m_axi.wvalid && m_axi.wready;
       if (took_q) beat_q <= took_last_q ? '0 : beat_q + 1'b1;
-      fill_q   <= fill_q ? !m_axi_wready : stop && !w_open_q && len_valid && !took_q;
-      b_owed_q <= b_owed_q + BURSTS_W'(aw_new) - BURSTS_W'(core_bvalid_o);
-      r_owed_q <= r_owed_q + (ar_new ? OWED_W'(m_axi_arlen) + 1'b1 : '0) - OWED_W'(core_rvalid_o);
+      fill_q   <= fill_q ? !m_axi.wready : stop && !w_open_q && len_valid && !took_q;
+      b_owed_q <= b_owed_q + BURSTS_W'(aw_new) - BURSTS_W'(core.bvalid);
+      r_owed_q <= r_owed_q + (ar_new ? OWED_W'(m_axi.arlen) + 1'b1 : '0) - OWED_W'(core.rvalid);
     end
   end
 
   always_ff @(posedge clk_i) begin
-    took_last_q <= m_axi_wlast;
+    took_last_q <= m_axi.wlast;
     if (!fill_q) fill_last_q <= ends;
   end
 
-  assign m_axi_wvalid = fill_q || (pass_w && core_wvalid_i);
-  assign m_axi_wdata  = fill_q ? '0 : core_wdata_i;
-  assign m_axi_wstrb  = fill_q ? '0 : core_wstrb_i;
-  assign m_axi_wlast  = fill_q ? fill_last_q : core_wlast_i;
+  assign m_axi.wvalid = fill_q || (pass_w && core.wvalid);
+  assign m_axi.wdata  = fill_q ? '0 : core.wdata;
+  assign m_axi.wstrb  = fill_q ? '0 : core.wstrb;
+  assign m_axi.wlast  = fill_q ? fill_last_q : core.wlast;
 
   // ---------------------------------------------------------------- answers
-  assign m_axi_bready = 1'b1;
-  assign m_axi_rready = 1'b1;
+  assign m_axi.bready = 1'b1;
+  assign m_axi.rready = 1'b1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      core_bvalid_o <= 1'b0;
-      core_rvalid_o <= 1'b0;
+      core.bvalid <= 1'b0;
+      core.rvalid <= 1'b0;
     end else begin
-      core_bvalid_o <= m_axi_bvalid;
-      core_rvalid_o <= m_axi_rvalid;
+      core.bvalid <= m_axi.bvalid;
+      core.rvalid <= m_axi.rvalid;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    core_bid_o   <= m_axi_bid;
-    core_bresp_o <= m_axi_bresp;
-    core_rid_o   <= m_axi_rid;
-    core_rdata_o <= m_axi_rdata;
-    core_rresp_o <= m_axi_rresp;
-    core_rlast_o <= m_axi_rlast;
+    core.bid   <= m_axi.bid;
+    core.bresp <= m_axi.bresp;
+    core.rid   <= m_axi.rid;
+    core.rdata <= m_axi.rdata;
+    core.rresp <= m_axi.rresp;
+    core.rlast <= m_axi.rlast;
   end
 
   // ---------------------------------------------------------------- frames from the MAC: the core gets whole ones
@@ -268,21 +242,21 @@ module reset_drain #(
       lengths_fit : assert (aw_new -> len_room);
       w_behind_aw : assert (took_q -> len_valid);
       last_right : assert (took_q -> took_last_q == ends);
-      b_expected : assert (core_bvalid_o -> b_owed_q != '0);
-      r_expected : assert (core_rvalid_o -> r_owed_q != '0);
+      b_expected : assert (core.bvalid -> b_owed_q != '0);
+      r_expected : assert (core.rvalid -> r_owed_q != '0);
       stop_told : assert (stop == (state_q != Run));
       clean_start : assert (state_q == Hold -> !offered && !owed);
     end
   end
   stream_rules #(
-    .WIDTH($bits(m_axi_wstrb) + 1)
+    .WIDTH(DATA_W / 8 + 1)
   ) u_rules (
     .clk_i,
     .rst_ni,
     .clear_i(1'b0),
-    .valid_i(m_axi_wvalid),
-    .ready_i(m_axi_wready),
-    .data_i ({m_axi_wstrb, m_axi_wlast})
+    .valid_i(m_axi.wvalid),
+    .ready_i(m_axi.wready),
+    .data_i ({m_axi.wstrb, m_axi.wlast})
   );
   // verilator lint_on SYNCASYNCNET
 `endif

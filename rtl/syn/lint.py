@@ -47,7 +47,7 @@ def run_slang(top: str, parameters: list[str], files: list[str], defines: list[s
         return "pyslang is not installed: run rtl/syn/setup.sh and use its Python\n"
     driver = getattr(pyslang, "driver", pyslang).Driver()
     driver.addStandardArgs()
-    arguments = ["slang", "-Wextra", "-Wno-case-redundant-default", "-Wno-useless-cast", "--top", top]
+    arguments = ["slang", "--allow-toplevel-iface-ports", "-Wextra", "-Wno-case-redundant-default", "-Wno-useless-cast", "--top", top]
     arguments += [word for parameter in parameters for word in ("-G", parameter)]
     arguments += [f"-D{name}" for name in defines] + files
     if not driver.parseCommandLine(" ".join(arguments)) or not driver.processOptions() or not driver.parseAllSources():

@@ -29,7 +29,7 @@ import sys
 import time
 
 import synth
-from configs import CONFIGS, settings
+from configs import CONFIGS
 
 # The card as a whole is that of a small part: without trace, capture and push window, and with less that may wait.
 WHOLE = {"weft_card": "ecpix5"}
@@ -89,8 +89,7 @@ def map_block(top: str, parameters: dict, folder: str) -> None:
 
     os.chdir(synth.RTL)
     design = libyosys.Design()
-    given = " ".join(f"-G {pair}" for pair in settings(parameters))
-    libyosys.run_pass(f"read_slang --top {top} {given} " + " ".join(synth.sources() + synth.processor_sources()), design)
+    libyosys.run_pass(synth.read(top, parameters, folder), design)
     map_harness(design, top, folder, OURS)
 
 

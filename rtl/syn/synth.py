@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,7 @@ CELLS = {
         ("DP16KD", "bram", 1), ("PDPW16KD", "bram", 1), ("MULT", "dsp", 1), ("ALU54", "dsp", 1), ("$_DLATCH", "latch", 1),
     ],
 }
+AXI = "host/axi4_if.sv"
 COLUMNS = ["lut", "ff", "lutram", "bram", "dsp"]
 
 
@@ -87,6 +89,17 @@ def processor_sources() -> list[str]:
     return core_sources(ibex) + own
 
 
+def read(top: str, parameters: dict, folder: str, more: tuple = ()) -> str:
+    """The command that reads a top, in the folder rtl. Ports of it that are interfaces have the width by default: a copy of theirs is in `folder`."""
+    files = [*sources(), *processor_sources(), *more]
+    if "DATA_W" in parameters:
+        changed = pathlib.Path(folder) / "axi4_if.sv"
+        changed.write_text(re.sub(r"DATA_W = \d+", f"DATA_W = {parameters['DATA_W']}", (RTL / AXI).read_text(), count=1))
+        files[files.index(AXI)] = str(changed)
+    given = " ".join(f"-G {pair}" for pair in settings(parameters))
+    return f"read_slang --allow-toplevel-iface-ports --top {top} {given} " + " ".join(files)
+
+
 def synthesize(target: str, top: str, parameters: dict) -> None:
     """Runs in a process of its own: a pass that fails ends the process. Writes `stat.json` in the current folder."""
     from pyosys import libyosys
@@ -94,9 +107,8 @@ def synthesize(target: str, top: str, parameters: dict) -> None:
     out = pathlib.Path.cwd()
     os.chdir(RTL)
     design = libyosys.Design()
-    given = " ".join(f"-G {pair}" for pair in settings(parameters))
     for command in (
-        f"read_slang --top {top} {given} " + " ".join(sources() + processor_sources()),
+        read(top, parameters, out),
         *(f"scratchpad -set abc9.{name}" for name in QUICKER),
         SYNTHESIS[target].format(top=top),
         f"tee -q -o {out}/stat.json stat -json -top {top}",

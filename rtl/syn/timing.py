@@ -31,7 +31,7 @@ import tempfile
 
 import levels
 import synth
-from configs import CONFIGS, WITH_PROCESSOR, Config, measured, settings
+from configs import CONFIGS, WITH_PROCESSOR, Config, measured
 
 RECORDED = pathlib.Path(__file__).with_name("timing.json")
 
@@ -97,9 +97,8 @@ def map_block(top: str, parameters: dict, own: bool, out: str) -> None:
 
     os.chdir(synth.RTL)
     design = libyosys.Design()
-    given = " ".join(f"-G {pair}" for pair in settings(parameters))
     for command in (
-        f"read_slang --top {top} {given} " + " ".join(synth.sources() + synth.processor_sources() + FILES.get(top, [])),
+        synth.read(top, parameters, os.path.dirname(out), FILES.get(top, ())),
         *mapping(top, own),
         f"select {top}",
         f"write_json -selected {out}",

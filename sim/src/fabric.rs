@@ -165,7 +165,7 @@ impl Fabric {
             let transport = Arc::new(SimTransport::new(&world, number));
             let seed =
                 rand::Rng::random(&mut generator(config.seed, Stream::Engine(number as u32)));
-            let mut device = DeviceConfig::new(mac(number), ip(number))
+            let device = DeviceConfig::new(mac(number), ip(number))
                 .mtu(config.mtu)
                 .congestion(config.congestion)
                 .pacing(config.pacing)
@@ -173,9 +173,12 @@ impl Fabric {
                 .rung(config.rungs.get(number).copied().unwrap_or_default())
                 .replay(config.replay)
                 .seed(seed)
+                .rings(config.rings)
                 // Nothing happens in an idle simulation, not even in two hours.
-                .keepalive(None);
-            device.rings = config.rings;
+                .keepalive(None)
+                // Nor does anything beside the program, or after it.
+                .polled()
+                .linger(None);
             devices.push(Device::open(transport, device)?);
         }
         Ok(Self {

@@ -2,6 +2,9 @@
 //!
 //! A thread in a blocking call runs the world for all. So it has to let the others in, must not take away the time that they
 //! wait for, and must not leap over an idle time in which one of them was just about to do something.
+//!
+//! A thread that drives a device (`Transport::drives`) is another kind: time stands still while it is awake, and it runs the world only when no thread
+//! of a program has done anything for a while. So what one such thread and a program of one thread do comes in one order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,6 +16,8 @@ use crate::world::World;
 
 /// A thread that has left the world alone for so long does not keep it from leaping.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// One that drives a device and has done nothing for so long is stuck.
+const DRIVER_PATIENCE: Duration = Duration::from_secs(10);
 /// It keeps it from shorter leaps for so much of the machine's time for each unit of simulated time.
 const PACE: u64 = 4;
 /// And so long at least.
@@ -40,6 +45,8 @@ struct UserThread {
     /// When it last did something.
     active: Instant,
     sleep: Option<Sleep>,
+    /// It drives a device.
+    drives: bool,
 }
 
 /// What a thread waits for.
@@ -69,6 +76,7 @@ impl Threads {
                 alive: ALIVE.with(Arc::downgrade),
                 active: Instant::now(),
                 sleep: None,
+                drives: false,
             });
             users.len() - 1
         });
@@ -95,6 +103,12 @@ impl Threads {
         self.with_me(|me| me.sleep = Some(sleep));
         self.changed.notify_all();
         Asleep(self)
+    }
+
+    /// This thread drives a device from now on, or does so no longer. Called with the world's lock.
+    pub(crate) fn drive(&self, on: bool) {
+        self.with_me(|me| me.drives = on);
+        self.changed.notify_all();
     }
 
     /// Tells everybody to look again. Called with the world's lock.
@@ -125,6 +139,25 @@ impl Asleep<'_> {
                 .filter_map(|person| person.sleep.as_ref())
                 .any(called)
         })
+    }
+
+    /// Is a thread awake that drives a device? It will soon sleep again.
+    pub(crate) fn is_one_driving(&self) -> bool {
+        self.others(|others| {
+            others
+                .filter(|person| person.drives && person.sleep.is_none())
+                .any(|person| person.active.elapsed() < DRIVER_PATIENCE)
+        })
+    }
+
+    /// Does this thread drive a device, and leave the world to threads of programs?
+    pub(crate) fn leaves_it_to_others(&self) -> bool {
+        self.0.with_me(|me| me.drives)
+            && self.others(|others| {
+                others
+                    .filter(|person| !person.drives)
+                    .any(|person| person.sleep.is_some() || person.active.elapsed() < PATIENCE)
+            })
     }
 
     /// The earliest deadline of the other threads.

@@ -177,7 +177,10 @@ impl Transport for SimTransport {
             if over || self.woken.swap(false, Ordering::AcqRel) {
                 return Ok(false);
             }
-            if asleep.is_another_called(&world) {
+            let waits = asleep.is_another_called(&world)
+                || asleep.is_one_driving()
+                || asleep.leaves_it_to_others();
+            if waits {
                 world = asleep.pause(world, CALLED);
                 continue;
             }
@@ -212,6 +215,11 @@ impl Transport for SimTransport {
         let _world = lock(&self.world);
         self.woken.store(true, Ordering::Release);
         self.threads.call();
+    }
+
+    fn drives(&self, on: bool) {
+        let _world = lock(&self.world);
+        self.threads.drive(on);
     }
 
     fn reset(&self) -> Result<(), TransportError> {

@@ -115,6 +115,8 @@ pub struct World {
     threads: Arc<Threads>,
 }
 
+// Environment (tests): `WEFT_TEST_WAVES`: a folder: every simulated world records FST waves of its cards' last 20,000 cycles there (RTL cards; the
+// folder must exist). A failing full-stack test names it and its seed. Without it: none.
 /// A folder: every world records waves of its cards' last cycles there, the RTL's.
 const WAVES: &str = "WEFT_TEST_WAVES";
 /// At least so many cycles.

@@ -64,6 +64,7 @@ fn the_model_takes_what_is_right_and_nothing_else() {
 fn the_rtl_takes_what_is_right_and_nothing_else() {
     for kind in CardKind::available() {
         if kind != CardKind::Model {
+            // Environment (tests): `WEFT_HOSTILE_RTL_SEEDS`: hostile traffic to the RTL: how many seeds at each width. Without it: 10.
             campaign(kind, seeds("WEFT_HOSTILE_RTL_SEEDS", 10));
         }
     }

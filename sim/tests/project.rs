@@ -1,4 +1,4 @@
-//! What `weft project` reckons from what it measures, against the RTL where both reach.
+//! What `weft project` predicts from what it measures, against the RTL where both reach.
 #![cfg(rtl)]
 
 use weft_hostdrv::Rung;
@@ -36,7 +36,7 @@ fn the_simulation_is_within_the_bounds() {
         for point in &row.checked {
             assert!(point.outside() == 0.0, "{}: {point:?}", row.rung);
             // They say something.
-            let [least, most] = point.reckoned;
+            let [least, most] = point.predicted;
             assert!(most < 2.2 * least, "{}: {point:?}", row.rung);
         }
     }

@@ -29,6 +29,7 @@ fn measure(kind: CardKind, load: &Load) -> (f64, f64) {
 
 #[test]
 fn fewer_bytes_are_copied() {
+    // Environment (tests): `WEFT_REPLAYS`: replays: `book` measures all loads as they are, and those of the book. Without it: a part of them.
     let book = std::env::var("WEFT_REPLAYS").is_ok_and(|value| value == "book");
     let mut kinds = vec![CardKind::Model];
     kinds.extend(
@@ -47,7 +48,7 @@ fn fewer_bytes_are_copied() {
             let (replayed, _) = measure(kind, &shorter(&pair[1]));
             assert!(!pair[0].replay && pair[1].replay);
             // Without a gap what is cut is copied either way.
-            let most = match (pair[1].loss, pair[1].cut) {
+            let most = match (pair[1].loss, pair[1].resegmented) {
                 (_, 0) => copied / 2.0,
                 (0, _) => copied * 1.2,
                 _ => copied,

@@ -361,6 +361,7 @@ fn run(name: &str, card: Box<dyn Card>, seed: u64) -> Outside {
 }
 
 fn seeds(usual: u64) -> std::ops::Range<u64> {
+    // Environment (tests): `WEFT_RESET_SEEDS`: resets of the RTL at any moment: how many seeds. Without it: a few.
     let asked = std::env::var("WEFT_RESET_SEEDS").ok();
     0..asked.and_then(|n| n.parse().ok()).unwrap_or(usual)
 }

@@ -386,6 +386,7 @@ fn mutated(rng: &mut ChaCha8Rng) -> Vec<u8> {
 
 #[test]
 fn random_messages_disturb_nobody_else() {
+    // Environment (tests): `WEFT_SERVE_FUZZ`: malformed vfio-user messages: how many rounds. Without it: 60.
     let rounds = std::env::var("WEFT_SERVE_FUZZ").map_or(60, |n| n.parse().unwrap());
     let served = serve_support::serve_two();
     let mut neighbour = Raw::greet(&served.sockets()[1], 4096);

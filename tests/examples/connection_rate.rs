@@ -90,8 +90,8 @@ fn run(connections: usize, records: bool) -> Result<(), Box<dyn Error>> {
     let link = world.open_link(0, LinkConfig::default());
     world.keep_outside();
     let world = Arc::new(Mutex::new(world));
-    let mut config = DeviceConfig::new(MAC, IP.into()).seed(1).keepalive(None);
-    config.engine.netmask = [255, 255, 0, 0];
+    let config = DeviceConfig::new(MAC, IP.into()).seed(1).keepalive(None);
+    let config = config.netmask([255, 255, 0, 0].into());
     let device = Device::open(Arc::new(SimTransport::new(&world, 0)), config)?;
     let (pd, cq) = (device.alloc_pd()?, device.create_cq(1024, None)?);
     let channel = device.create_event_channel();

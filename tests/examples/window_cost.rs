@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_tests::cards;
-use weft_tools::rping::{Client, ClientConfig, Keys, Server, ServerConfig, PORT};
+use weft_tools::rping::{ClientConfig, Keys, RpingClient, RpingServer, ServerConfig, PORT};
 use weft_tools::Machine;
 
 const PINGS: u64 = 50;
@@ -36,9 +36,9 @@ fn measure(size: usize, keys: Keys) -> Result<(), Box<dyn Error>> {
         keys,
         ..ClientConfig::new(SocketAddrV4::new(ip(1), PORT))
     };
-    let mut server = Server::start(fabric.device(1), ServerConfig::default(), None)?;
+    let mut server = RpingServer::start(fabric.device(1), ServerConfig::default(), None)?;
     let before = fabric.device(0).host_stats().mmio_writes;
-    let mut client = Client::start(fabric.device(0), config, None)?;
+    let mut client = RpingClient::start(fabric.device(0), config, None)?;
     let (mut ours, mut theirs) = (None, None);
     fabric.run_until("the end of rping", LIMIT, || {
         ours = ours.take().or_else(|| client.poll());

@@ -8,6 +8,8 @@ const DMA_READ: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "host/axi4_if.sv",
+    "host/axi4_read_pins.sv",
     "host/dma_read_client.sv",
     "host/dma_read.sv",
 ];
@@ -16,6 +18,8 @@ const DMA_WRITE: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "host/axi4_if.sv",
+    "host/axi4_write_pins.sv",
     "host/dma_write.sv",
 ];
 const WRITE_WATCH: &[&str] = &[
@@ -23,6 +27,8 @@ const WRITE_WATCH: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "host/axi4_if.sv",
+    "host/axi4_write_pins.sv",
     "host/dma_write.sv",
     "host/write_watch.sv",
 ];
@@ -33,6 +39,8 @@ const REPORT_WRITER: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "host/axi4_if.sv",
+    "host/axi4_write_pins.sv",
     "host/dma_write.sv",
     "host/report_bulk.sv",
     "host/report_interrupt.sv",
@@ -53,6 +61,8 @@ const CAPTURE: &[&str] = &[
     "prim/fifo_sync.sv",
     "stream/stream_rules.sv",
     "stream/stream_slice.sv",
+    "host/axi4_if.sv",
+    "host/axi4_write_pins.sv",
     "host/dma_write.sv",
     "observe/capture_buffer.sv",
     "observe/capture_writer.sv",
@@ -144,6 +154,8 @@ const TX: &[&str] = &[
     "stream/read_ahead.sv",
     "stream/stream_slice.sv",
     "stream/table_request.sv",
+    "host/axi4_if.sv",
+    "host/axi4_read_pins.sv",
     "host/dma_read_client.sv",
     "host/dma_read.sv",
     "tx/tx_digest.sv",

@@ -49,6 +49,11 @@ fn main() {
                 .files(
                     [
                         "pkg/weft_card_pkg.sv",
+                        "host/axi4_if.sv",
+                        "host/axi_lite_if.sv",
+                        "host/axi_lite_pins.sv",
+                        "host/axi4_read_pins.sv",
+                        "host/axi4_write_pins.sv",
                         "stream/stream_rules.sv",
                         "stream/stream_slice.sv",
                     ]

@@ -20,6 +20,8 @@ use weft_sim::world::World;
 
 use crate::{cards, rungs};
 
+// Environment (tests): `WEFT_TEST_TRANSPORT`: transports of the suite `transports`: `sim`, `vfio-user`, `loop`, `vfio:BDF,BDF`, several with spaces.
+// Without it: `sim vfio-user loop`.
 /// Chooses the transport of the suite: `sim`, `vfio-user`, `loop` or `vfio:BDF,BDF`, one alone or several with spaces between.
 pub const TRANSPORT_VARIABLE: &str = "WEFT_TEST_TRANSPORT";
 /// Least time on the wall for something to happen: a served card on a busy machine is slow.
@@ -239,7 +241,8 @@ impl Bench {
         let device = |number: usize| {
             let config = DeviceConfig::new(mac(number), ip(number))
                 .seed(seed + number as u64)
-                .rung(rungs[number]);
+                .rung(rungs[number])
+                .polled();
             Device::open(Arc::clone(cards.transport(number)), config)
         };
         let devices = vec![device(0)?, device(1)?];

@@ -21,10 +21,34 @@ use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 
 /// Two cards of the kind that tests use: the RTL, 512 bits wide, unless `WEFT_TEST_CARD` names another
-/// (`rtl128`, `model`).
+/// (`rtl128`, `model`), or the build has no RTL, which is said.
+///
+/// # Panics
+/// If the variable names a card that there is not: the message says what to do.
 pub fn cards() -> Vec<CardKind> {
-    let name = std::env::var("WEFT_TEST_CARD").unwrap_or_else(|_| "rtl512".into());
-    vec![name.parse().expect("WEFT_TEST_CARD"); 2]
+    // Environment (tests): `WEFT_TEST_CARD`: the card of the full-stack tests and of the lanes: `rtl512`, `rtl256`, `rtl128`, `model`. Without it:
+    // `rtl512`; where kernel timers run, `model`; VFIO lane: `rtl128`.
+    let kind = match std::env::var("WEFT_TEST_CARD") {
+        Ok(name) => name
+            .parse()
+            .unwrap_or_else(|why| panic!("WEFT_TEST_CARD: {why}")),
+        Err(_) => {
+            has(CardKind::Rtl512);
+            CardKind::widest()
+        }
+    };
+    vec![kind; 2]
+}
+
+/// Does this build have such a card? If not, it is said, and a test that wants it is skipped, or takes the functional model.
+pub fn has(kind: CardKind) -> bool {
+    let has = CardKind::available().contains(&kind);
+    if !has {
+        eprintln!(
+            "no {kind} in this build (WEFT_NO_RTL): skipped, or done by the functional model"
+        );
+    }
+    has
 }
 
 /// Two functional models, for tests of what does not depend on the card; but a device of rung `firmware` has the card that is asked for ([`cards`]),
@@ -40,6 +64,8 @@ pub fn models() -> Vec<CardKind> {
 
 /// The rungs of their queue pairs: the usual one, unless `WEFT_TEST_RUNG` names one for both (`host`), or one for each (`host,placement`).
 pub fn rungs() -> [Rung; 2] {
+    // Environment (tests): `WEFT_TEST_RUNG`: the rung of the queue pairs of the full-stack tests: `host`, or one for each device, `host,placement`.
+    // Without it: `placement`.
     let Ok(names) = std::env::var("WEFT_TEST_RUNG") else {
         return [Rung::default(); 2];
     };

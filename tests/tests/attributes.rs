@@ -33,7 +33,7 @@ fn a_query_tells_the_connection() {
         (s.local.port, s.local.ip),
         (PORT, pair.bench.ip(1).octets())
     );
-    assert_eq!(c.next_hop, pair.bench.device(1).config().mac);
+    assert_eq!(c.next_hop, pair.bench.device(1).mac());
     let [of_client, of_server] = [c, s].map(|info| info.agreed.expect("established"));
     assert_eq!((of_client.ird, of_client.ord), (3, 2));
     assert!(of_client.crc && of_server.crc);

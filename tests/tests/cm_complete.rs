@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::verbs::*;
-use weft_hostdrv::{Device, DeviceConfig, Rung};
+use weft_hostdrv::{unstable, Device, DeviceConfig, Rung};
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::ends::{completion, next_event, End, PORT};
@@ -81,7 +81,7 @@ fn time_wait_ends_by_event_and_may_be_cut_short() {
     let exit = next_event(&bench, &a.channel, CmEventType::TimewaitExit);
     assert!(exit.id.is(&second));
     let waited = bench.device(0).now() - at;
-    let wanted = bench.device(0).config().time_wait;
+    let wanted = unstable::settings(bench.device(0)).time_wait;
     assert!(
         (wanted..2 * wanted).contains(&waited),
         "{waited} of {wanted}"
@@ -162,7 +162,7 @@ fn a_neighbour_that_moves_is_told_of() {
         let connection = qp.query().expect("works").connection;
         connection.expect("it stands").next_hop
     };
-    assert_eq!(next_hop(), bench.device(1).config().mac);
+    assert_eq!(next_hop(), bench.device(1).mac());
     let moved = [0x02, 0x57, 0xee, 0, 0, 1];
     let ip = bench.ip(1).octets();
     let mut frame = vec![0xff; 6];

@@ -28,6 +28,7 @@ fn usable_within() -> u64 {
 const PORT: u16 = 7471;
 
 fn seeds(first: u64) -> Vec<u64> {
+    // Environment (tests): `WEFT_PULL_SEED`: `fault_injection`, `killed_process`: this moment alone. Without it: all.
     if let Ok(seed) = std::env::var("WEFT_PULL_SEED") {
         return vec![seed.parse().expect("WEFT_PULL_SEED")];
     }

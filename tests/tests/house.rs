@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 type Edges = BTreeSet<(String, String)>;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The text without comments.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let lines = text.lines().map(|line| match line.find("//") {
         Some(at) => &line[..at],
         None => line,
@@ -25,7 +25,7 @@ fn code(text: &str) -> String {
 }
 
 /// The paths behind `prefix`: one, or those of a list in braces.
-fn paths_after(code: &str, prefix: &str) -> Vec<Vec<String>> {
+pub(crate) fn paths_after(code: &str, prefix: &str) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     for (at, _) in code.match_indices(prefix) {
         let before = code[..at].chars().next_back();
@@ -69,7 +69,7 @@ fn use_tree<'a>(code: &'a str, before: &[String], paths: &mut Vec<Vec<String>>) 
     rest
 }
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of sources").flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -187,7 +187,7 @@ fn circle(edges: &Edges) -> BTreeSet<String> {
 }
 
 /// The rows of the table behind this heading of the page: each cell's words in backticks.
-fn table(page: &str, heading: &str) -> Vec<Vec<Vec<String>>> {
+pub(crate) fn table(page: &str, heading: &str) -> Vec<Vec<Vec<String>>> {
     let (_, section) = page
         .split_once(&format!("\n## {heading}\n"))
         .unwrap_or_else(|| panic!("the page has no section {heading}"));
@@ -201,7 +201,7 @@ fn table(page: &str, heading: &str) -> Vec<Vec<Vec<String>>> {
         .collect()
 }
 
-fn page() -> String {
+pub(crate) fn page() -> String {
     read(&root().join("docs/house.md"))
 }
 

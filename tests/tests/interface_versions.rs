@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::control::{ConnectParams, Endpoint, Event};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_interface_v1 as v1;
 use weft_layout::CqeStatus;
@@ -78,7 +79,7 @@ fn live(path: &Path, peer: ([u8; 4], u16), to: (u32, u64)) -> u64 {
         place.store(word.to_le(), std::sync::atomic::Ordering::Relaxed);
     }
     let (lent, write) = (region.lent, Access::LOCAL_WRITE);
-    let register = control::register(lent.domain(), 0, lent.iova, lent.length, write);
+    let register = control::register(unstable::domain_of(&lent), 0, lent.iova, lent.length, write);
     let stag = command(&mut client, &register).stag;
     let SharedQp { mut queues, id } = client.create_qp(QpCap::default(), 9).expect("allowed");
     let params = ConnectParams {
@@ -220,7 +221,7 @@ fn both_of_today() {
             (version, client.extensions().expect("it can say"), device)
         })
     });
-    assert_eq!(version, 2);
+    assert_eq!(version, 3);
     assert_eq!(found, device);
     assert_eq!(there, bytes());
 }
@@ -248,7 +249,7 @@ fn versions_that_nobody_speaks() {
             };
             [
                 ask([extensions, 0, 0, 0, 0, 0, 0, 0]),
-                ask([hello, 3, 9, 0, 0, 0, 0, 0]),
+                ask([hello, 4, 9, 0, 0, 0, 0, 0]),
                 ask([hello, 2, 1, 0, 0, 0, 0, 0]),
                 ask([hello, 1, 9, 5, 6, 7, 8, 9]),
                 ask([hello, 1, 2, 0, 0, 0, 0, 0]),
@@ -266,7 +267,7 @@ fn versions_that_nobody_speaks() {
         (early, "no such request"),
         (
             newer,
-            "versions 3 to 9 of the interface, where this broker speaks 1 to 2",
+            "versions 4 to 9 of the interface, where this broker speaks 1 to 3",
         ),
         (nonsense, "versions 2 to 1 of the interface"),
         (again, "no such request"),
@@ -276,7 +277,7 @@ fn versions_that_nobody_speaks() {
         let said = String::from_utf8_lossy(&answer[8..]);
         assert!(said.starts_with(why), "{said}");
     }
-    assert_eq!((word(agreed, 0), word(agreed, 4)), (0, 2));
+    assert_eq!((word(agreed, 0), word(agreed, 4)), (0, 3));
     // A command, an answer, an event, a CQE.
     assert_eq!(word(agreed, 5), 128 << 48 | 128 << 32 | 64 << 16 | 32);
     // The first field: the operations.

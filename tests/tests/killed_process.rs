@@ -18,7 +18,9 @@ use weft_hostdrv::{transport, Device, DeviceConfig};
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::{start, CardConfig, ServeConfig, Served};
 use weft_tests::{fewer_on_card, models};
-use weft_tools::rping::{Client, ClientConfig, Note, Observer, Server, ServerConfig, PORT};
+use weft_tools::rping::{
+    ClientConfig, RpingClient, RpingNote, RpingObserver, RpingServer, ServerConfig, PORT,
+};
 use weft_tools::run;
 
 /// What a child is told: role, socket, number of pings, seed.
@@ -46,30 +48,30 @@ fn child() {
     };
     let card = usize::from(role == "server");
     let seed = seed.parse().expect("a number");
-    let mut config = DeviceConfig::new([2, 0, 0, 0, 0, card as u8], address(card))
+    let ms = Duration::from_millis;
+    let config = DeviceConfig::new([2, 0, 0, 0, 0, card as u8], address(card))
         .seed(seed)
-        .rung(weft_tests::rungs()[card & 1]);
-    // A peer that is gone is noticed in two seconds at most.
-    const MS: u64 = 1_000_000;
-    let engine = &mut config.engine;
-    engine.rto_min = 50 * MS;
-    engine.rto_max = 200 * MS;
-    engine.retries = 8;
-    engine.mpa_timeout = 2000 * MS;
-    engine.close_timeout = 2000 * MS;
-    engine.time_wait = 100 * MS;
-    engine.keepalive = Some(400 * MS);
+        .rung(weft_tests::rungs()[card & 1])
+        // A peer that is gone is noticed in two seconds at most.
+        .rto(ms(50), ms(200))
+        .retries(8, 6)
+        .mpa_timeout(ms(2000))
+        .close_timeout(ms(2000))
+        .time_wait(ms(100))
+        .keepalive(Some(ms(400)));
     let transport = transport::open(&format!("vfio-user:{socket}")).expect("the card is served");
     let device = Device::open(transport, config).expect("the card comes up");
     let stop = AtomicBool::new(false);
-    let say: Observer = Box::new(|note| match note {
-        Note::Ended(report) => println!("ended after {}: {:?}", report.iterations, report.error),
-        Note::Step(step) if step.contains("ESTABLISHED") => println!("connected"),
+    let say: RpingObserver = Box::new(|note| match note {
+        RpingNote::Ended(report) => {
+            println!("ended after {}: {:?}", report.iterations, report.error)
+        }
+        RpingNote::Step(step) if step.contains("ESTABLISHED") => println!("connected"),
         _ => {}
     });
     let passed = if role == "server" {
         let mut server =
-            Server::start(&device, ServerConfig::persistent(), Some(say)).expect("a server");
+            RpingServer::start(&device, ServerConfig::persistent(), Some(say)).expect("a server");
         println!("listening");
         let report = run(&device, &mut server, &stop).expect("the device works");
         report.passed()
@@ -80,7 +82,7 @@ fn child() {
             patience_ns: None,
             ..ClientConfig::new(SocketAddrV4::new(address(1), PORT))
         };
-        let mut client = Client::start(&device, config, Some(say)).expect("a client");
+        let mut client = RpingClient::start(&device, config, Some(say)).expect("a client");
         let report = run(&device, &mut client, &stop).expect("the device works");
         report.passed()
     };
@@ -219,6 +221,7 @@ fn seeds() -> Vec<u64> {
     if let Ok(seed) = std::env::var("WEFT_PULL_SEED") {
         return vec![seed.parse().expect("WEFT_PULL_SEED")];
     }
+    // Environment (tests): `WEFT_PULL_MOMENTS`: `killed_process`: how many moments. Without it: 40.
     let moments = std::env::var("WEFT_PULL_MOMENTS")
         .map_or_else(|_| fewer_on_card(40, 4), |n| n.parse().expect("a number"));
     (0..moments).collect()

@@ -34,6 +34,8 @@ fn quote(page: &str, mark: &str, table: &str) {
 const RENEW: &str = "UPDATE_MEASURED=1 cargo test -p weft-tests --test stack measured";
 
 fn renews() -> bool {
+    // Environment (tests): `UPDATE_MEASURED`: `measured`: `1` writes goodput over loss, its picture and the shares of many flows into `docs`. Without
+    // it: the pages are compared.
     std::env::var_os("UPDATE_MEASURED").is_some()
 }
 
@@ -64,7 +66,7 @@ fn goodput_of(seeds: [&LossTable; 2]) -> String {
         for loss in LOSSES {
             write!(out, " {} % |", f64::from(loss) / 10_000.0).expect("a string");
         }
-        out += " 1 % late |\n|---|---|---|---|---|---|---|---|\n";
+        out += " 1 % reordered |\n|---|---|---|---|---|---|---|---|\n";
         for table in seeds {
             for congestion in CONTROLLERS {
                 let name = congestion.name();
@@ -124,7 +126,7 @@ fn flows_share_as_the_page_says() {
             write!(
                 rows[n],
                 " {:.3} ({:.2} to {:.2}) |",
-                run.jain, run.least, run.most
+                run.jain, run.min_gbps, run.max_gbps
             )
             .expect("a string");
         }

@@ -103,6 +103,7 @@ fn every_peer_is_got_along_with() {
     let from = text.find(begin).expect("the table's place") + begin.len();
     let to = text.find(end).expect("the table's end");
     let table = table(&rows);
+    // Environment (tests): `UPDATE_PEERS`: `peer_profiles`: `1` writes its table into docs/peers.md. Without it: the page is compared.
     if std::env::var_os("UPDATE_PEERS").is_some() {
         let renewed = [&text[..from], &table, &text[to..]].concat();
         std::fs::write(&page, renewed).expect("write");

@@ -200,6 +200,8 @@ fn the_page_says_what_each_way_costs() {
     let page = std::fs::read_to_string(PAGE).expect("the page");
     let from = page.find(MARKS[0]).expect("the mark") + MARKS[0].len();
     let to = page.find(MARKS[1]).expect("the other mark");
+    // Environment (tests): `UPDATE_PEER_TO_PEER`: `peer_to_peer_page`: `1` writes its table into docs/peer2peer.md. Without it: the page is
+    // compared.
     if std::env::var_os("UPDATE_PEER_TO_PEER").is_some() {
         let page = format!("{}{table}{}", &page[..from], &page[to..]);
         std::fs::write(PAGE, page).expect("writable");

@@ -8,8 +8,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, ConnectParams, Endpoint, Event};
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::control::{ConnectParams, Endpoint, Event};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_share::{Broker, Client, Limits, ShareError, SharedQp};
@@ -36,6 +37,7 @@ struct Errand {
 }
 
 fn errand() -> Errand {
+    // Environment (tests): `WEFT_ERRAND`: `shared_queues`: what its own child processes are to do.
     let errand = std::env::var("WEFT_ERRAND").expect("an errand");
     serde_json::from_str(&errand).expect("an errand")
 }
@@ -63,7 +65,7 @@ fn live(errand: &Errand) {
     }
     let lent = region.lent;
     let register = control::register(
-        lent.domain(),
+        unstable::domain_of(&lent),
         0,
         lent.iova,
         lent.length,
@@ -326,15 +328,18 @@ fn a_client_has_its_limits() {
     let limits = Limits {
         clients: 1,
         queue_pairs: 1,
-        memory: 4096,
+        memory: 1 << 20,
+        ..Limits::default()
     };
     let mut scene = Scene::new(24, limits);
     let path = scene.socket.clone();
     let asked = std::thread::spawn(move || {
         let client = Client::connect(Path::new(&path)).expect("a broker");
-        let too_much = client.memory(4097, Access::LOCAL_WRITE).err();
-        let region = client.memory(4096, Access::LOCAL_WRITE).expect("allowed");
-        let no_more = client.memory(1, Access::LOCAL_WRITE).err();
+        let too_much = client.memory((1 << 20) + 1, Access::LOCAL_WRITE).err();
+        let region = client
+            .memory(1 << 19, Access::LOCAL_WRITE)
+            .expect("allowed");
+        let no_more = client.memory((1 << 19) + 1, Access::LOCAL_WRITE).err();
         let nonsense = client.create_qp(QpCap::default(), 0).err();
         let qp = client.create_qp(QpCap::default(), 128).expect("allowed");
         let second = client.create_qp(QpCap::default(), 128).err();
@@ -348,11 +353,18 @@ fn a_client_has_its_limits() {
     while !asked.is_finished() {
         scene.turn();
     }
-    let [too_much, no_more, nonsense, second, _] = asked.join().expect("it works");
-    assert_eq!(too_much, "4097 bytes, where 1 to 4096 are left");
-    assert_eq!(no_more, "1 bytes, where 1 to 0 are left");
+    let [too_much, no_more, nonsense, second, other] = asked.join().expect("it works");
+    let full = |asked, used| {
+        format!("{asked} more of the bytes of memory: the client has {used} of at most 1048576")
+    };
+    assert_eq!(too_much, full(1_052_672, 0));
+    assert_eq!(no_more, full(528_384, 1 << 19));
     assert!(nonsense.contains("completion queue entries"), "{nonsense}");
-    assert_eq!(second, "no more queue pairs for a client");
+    let one = "1 more of the queue pairs: the client has 1 of at most 1";
+    assert_eq!(second, one);
+    let user = rustix::process::geteuid().as_raw();
+    let one = format!("1 more of the clients: user {user} has 1 of at most 1");
+    assert_eq!(other, one);
     while scene.broker.clients() > 0 {
         scene.turn();
     }

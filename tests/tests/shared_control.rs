@@ -11,8 +11,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, Answer, Command, ConnectParams, Endpoint, Refusal};
-use weft_hostdrv::verbs::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::control::{Answer, Command, ConnectParams, Endpoint, Refusal};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
+use weft_hostdrv::unstable::{self, control};
+use weft_hostdrv::unstable::{SharedControl, SharedQueues};
 use weft_hostdrv::verbs::*;
 use weft_layout::CqeStatus;
 use weft_tests::bench::{Bench, Way};
@@ -180,7 +182,7 @@ impl<W: FnMut() -> Result<(), Killed>> Borrower<W> {
         let [queues, completions] = files.each_ref().map(open);
         let mut lent = SharedQueues::open(queues, completions, *terms).expect("as lent");
         let SharedRange { iova, length, .. } = self.errand.memory;
-        let domain = self.errand.memory.domain();
+        let domain = unstable::domain_of(&self.errand.memory);
         let register = control::register(domain, 0x100, iova, length, Access::LOCAL_WRITE);
         let stag = self.command(&register)?.expect("its own").stag;
         let params = ConnectParams {
@@ -235,7 +237,7 @@ impl<W: FnMut() -> Result<(), Killed>> Borrower<W> {
         let other = control::QpId::from_number(errand.other_qp);
         let (own, theirs) = (errand.memory, errand.other_memory);
         let region = |memory: SharedRange, length: u64, access| {
-            control::register(own.domain(), 0, memory.iova, length, access)
+            control::register(unstable::domain_of(&own), 0, memory.iova, length, access)
         };
         let unknown_qp = Refusal::Engine(control::Error::UnknownQp);
         let unknown_conn = Refusal::Engine(control::Error::UnknownConnection);
@@ -319,7 +321,7 @@ where
         borrower.round(at)?;
     }
     let SharedRange { iova, length, .. } = borrower.errand.memory;
-    let domain = borrower.errand.memory.domain();
+    let domain = unstable::domain_of(&borrower.errand.memory);
     loop {
         let register = control::register(domain, 0, iova, length, Access::LOCAL_WRITE);
         let stag = borrower.command(&register)?.expect("its own").stag;
@@ -564,7 +566,7 @@ fn a_borrower_that_commands_nonsense_hurts_nobody() {
             rtr: random.random_range(0..8),
             ..Command::default()
         };
-        if borrower.control.post(&command, &[]).is_none() || random.random_range(0..8) == 0 {
+        if borrower.control.post(&command, &[]).is_err() || random.random_range(0..8) == 0 {
             peer.turn(bench, b, TURN);
         }
         while let Some((_, answer)) = borrower.control.answer() {

@@ -80,7 +80,7 @@ fn who_does_not_ask_is_not_marked_and_fills_the_queue() {
             receiver,
         } = stream(congestion, Ecn::Never);
         assert_eq!(
-            (port.marked, receiver.marked, sender.marks_heeded),
+            (port.marked, receiver.marked, sender.ecn_reductions),
             (0, 0, 0)
         );
         assert!(
@@ -111,7 +111,7 @@ fn who_asks_is_marked_and_loses_nothing() {
         } = stream(congestion, ecn);
         assert!(port.marked > 0 && port.dropped == 0, "{port:?}");
         assert_eq!(receiver.marked, port.marked, "each mark is seen");
-        assert!(sender.marks_heeded > 0, "{sender:?}");
+        assert!(sender.ecn_reductions > 0, "{sender:?}");
         assert_eq!(sender.retransmits, 0, "{sender:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! when it says so. The peer is a plain socket, and notices nothing.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use nix::sys::socket::sockopt::TcpUlp;
 use rustix::net::{ipproto, send, socket, AddressFamily, SendFlags, SocketType};
 use rustix::thread::{capabilities, set_capabilities, CapabilitySet};
-use weft_hostdrv::socket::{put_back, Frozen, Handover, Refusal, StreamHandover};
+use weft_hostdrv::socket::{put_back, ConnectionState, Frozen, Refusal};
+use weft_hostdrv::unstable::{state_of_stream, stream_of};
 use weft_tests::namespace::{skipped, Joined, Namespace};
 use weft_tests::traffic::bytes;
 use weft_tools::tap::{Tap, TapConfig};
@@ -72,7 +73,7 @@ impl Wire {
         }
     }
 
-    fn put_back(&self, state: StreamHandover) -> Result<TcpStream, Refusal> {
+    fn put_back(&self, state: ConnectionState) -> Result<TcpStream, Refusal> {
         self.spaces[0].run(move || put_back(&state))
     }
 }
@@ -153,7 +154,7 @@ fn a_connection_out_of_the_stack_and_back_is_whole() {
     let written = write(&mine, &out);
     let frozen = Frozen::new(&mine).expect("it stands");
     let state = frozen.state().clone();
-    let tcp = &state.tcp;
+    let tcp = &stream_of(&state).tcp;
     assert_eq!(tcp.unread, inbound[..5000]);
     let differs = tcp
         .unacknowledged
@@ -166,9 +167,15 @@ fn a_connection_out_of_the_stack_and_back_is_whole() {
     assert!(tcp.sack && tcp.scales.is_some() && !tcp.ecn && !tcp.peer_closed);
     assert_eq!(tcp.mss, 1500 - 40 - 12);
     assert!(tcp.timestamps.is_some_and(|clock| clock.recent.is_none()));
+    assert_eq!(state.remote(), SocketAddrV4::new(address(1), PORT));
+    let (sent, unsent) = state.unacknowledged();
     assert_eq!(
-        (state.remote.port, state.remote.ip),
-        (PORT, address(1).octets())
+        (sent.len() as u32, [sent, unsent].concat()),
+        (tcp.flight(), tcp.unacknowledged.clone())
+    );
+    assert_eq!(
+        (state.unread(), state.peer_closed()),
+        (&tcp.unread[..], false)
     );
     frozen.leave().expect("it leaves");
     // Of what was under way a part is lost; nothing was said of the connection's end.
@@ -181,13 +188,13 @@ fn a_connection_out_of_the_stack_and_back_is_whole() {
     let mine = wire.put_back(state.clone()).expect("a socket");
     let again = Frozen::new(&mine).expect("it stands again");
     let found = again.state();
-    let still = |tcp: &Handover| Handover {
-        timestamps: None,
-        ..tcp.clone()
+    let still = |state: &ConnectionState| {
+        let mut stream = stream_of(state).clone();
+        stream.tcp.timestamps = None;
+        stream
     };
-    assert_eq!((found.local, found.remote), (state.local, state.remote));
-    assert!(still(&found.tcp) == still(&state.tcp), "another state");
-    let clock = |state: &StreamHandover| state.tcp.timestamps.map(|clock| clock.now);
+    assert!(still(found) == still(&state), "another state");
+    let clock = |state| stream_of(state).tcp.timestamps.map(|clock| clock.now);
     let ahead = clock(found)
         .zip(clock(&state))
         .map(|(a, b)| a.wrapping_sub(b));
@@ -224,7 +231,8 @@ fn a_socket_that_was_only_looked_at_goes_on() {
         let data = bytes(seed, 3000);
         assert_eq!(write(&mine, &data), data.len());
         let frozen = Frozen::new(&mine).expect("it stands");
-        assert!(frozen.state().tcp.unacknowledged == data);
+        let (sent, unsent) = frozen.state().unacknowledged();
+        assert!([sent, unsent].concat() == data);
         drop(frozen);
         assert!(wire.read(&mut peer, data.len()) == data);
         wire.pump();
@@ -261,7 +269,7 @@ fn what_cannot_be_taken_is_refused_with_a_reason_and_goes_on() {
     assert!(refusal(&mine).contains("urgent data"));
     assert_eq!(wire.read(&mut mine, 2), b"cd");
     let frozen = Frozen::new(&mine).expect("urgent data that were passed are none");
-    let mut state = frozen.state().clone();
+    let mut state = stream_of(frozen.state()).clone();
     drop(frozen);
 
     // A thread without the right.
@@ -278,15 +286,13 @@ fn what_cannot_be_taken_is_refused_with_a_reason_and_goes_on() {
     assert!(said.contains("CAP_NET_ADMIN"), "{said}");
 
     // What Linux cannot put back.
+    let put_back = |state: &_| wire.put_back(state_of_stream(Clone::clone(state)));
     state.tcp.ecn = true;
-    assert!(matches!(wire.put_back(state.clone()), Err(Refusal::Ecn)));
+    assert!(matches!(put_back(&state), Err(Refusal::Ecn)));
     state.tcp.peer_closed = true;
-    assert!(matches!(
-        wire.put_back(state.clone()),
-        Err(Refusal::PeerClosed)
-    ));
+    assert!(matches!(put_back(&state), Err(Refusal::PeerClosed)));
     (state.tcp.ecn, state.tcp.peer_closed, state.tcp.mss) = (false, false, 0);
-    assert!(matches!(wire.put_back(state), Err(Refusal::Impossible(_))));
+    assert!(matches!(put_back(&state), Err(Refusal::Impossible(_))));
 
     // It goes on all the same, until this side closes.
     assert_eq!(write(&mine, b"still here"), 10);
@@ -297,7 +303,7 @@ fn what_cannot_be_taken_is_refused_with_a_reason_and_goes_on() {
         matches!(peer.read(&mut [0]), Ok(0)).then_some(())
     });
     let frozen = Frozen::new(&peer).expect("one that the peer has closed can be taken");
-    assert!(frozen.state().tcp.peer_closed);
+    assert!(frozen.state().peer_closed());
     drop(frozen);
     assert_eq!(wire.resets, 0);
 }

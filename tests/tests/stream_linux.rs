@@ -15,7 +15,7 @@ use weft_sim::link::Faults;
 use weft_tests::namespace::Namespace;
 use weft_tests::traffic::bytes;
 use weft_tests::{left_out_on_card, rungs};
-use weft_tools::interface::Interface;
+use weft_tools::interface::NetInterface;
 use weft_tools::stream::{chargen, StreamConfig, StreamServer};
 use weft_tools::Machine;
 
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 struct Meeting {
     fabric: Rc<Fabric>,
     space: Namespace,
-    interface: Interface,
+    interface: NetInterface,
     server: StreamServer,
 }
 
@@ -45,7 +45,7 @@ impl Meeting {
         config.link.faults = faults;
         let fabric = Rc::new(Fabric::new(&config).expect("bring-up"));
         let device = fabric.device(0).clone();
-        let interface = space.run(move || Interface::open(&device, "weft0", Some(24)));
+        let interface = space.run(move || NetInterface::open(&device, "weft0", Some(24)));
         let services = StreamConfig {
             echo: 7.try_into().ok(),
             discard: 9.try_into().ok(),

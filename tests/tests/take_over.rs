@@ -18,7 +18,7 @@ use weft_sim::kind::CardKind;
 use weft_tests::namespace::{Joined, Namespace};
 use weft_tests::traffic::bytes;
 use weft_tests::{left_out_on_card, rungs};
-use weft_tools::interface::Interface;
+use weft_tools::interface::NetInterface;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const PORT: u16 = 3260;
@@ -27,7 +27,7 @@ const PORT: u16 = 3260;
 struct Meeting {
     fabric: Rc<Fabric>,
     spaces: [Namespace; 2],
-    interfaces: [Interface; 2],
+    interfaces: [NetInterface; 2],
 }
 
 /// What a program has for RDMA.
@@ -73,7 +73,7 @@ impl Meeting {
         let fabric = Rc::new(Fabric::new(&config).expect("bring-up"));
         let interface = |index: usize| {
             let device = fabric.device(index).clone();
-            let open = spaces[index].run(move || Interface::open(&device, "weft0", Some(24)));
+            let open = spaces[index].run(move || NetInterface::open(&device, "weft0", Some(24)));
             open.expect("the interface")
         };
         Some(Self {

@@ -17,7 +17,7 @@ use weft_sim::pair::Pair;
 use weft_tests::namespace::Namespace;
 use weft_tests::traffic::{bulk, bytes, ping};
 use weft_tests::{left_out_on_card, rungs};
-use weft_tools::interface::{Interface, InterfaceError};
+use weft_tools::interface::{InterfaceError, NetInterface};
 use weft_tools::tap::{Tap, TapConfig, TapError};
 
 /// The interface's name in each namespace.
@@ -42,7 +42,7 @@ fn amount(bytes: usize) -> usize {
 struct Hosts {
     fabric: Rc<Fabric>,
     spaces: [Namespace; 2],
-    interfaces: [Option<Interface>; 2],
+    interfaces: [Option<NetInterface>; 2],
 }
 
 impl Hosts {
@@ -71,7 +71,8 @@ impl Hosts {
     /// Makes a host's interface, with 10.0.0.n/24 and fd00::n/64.
     fn open(&mut self, number: usize) {
         let device = self.fabric.device(number).clone();
-        let interface = self.spaces[number].run(move || Interface::open(&device, NAME, Some(24)));
+        let interface =
+            self.spaces[number].run(move || NetInterface::open(&device, NAME, Some(24)));
         self.interfaces[number] = Some(interface.expect("the interface"));
         // Without waiting for duplicate address detection.
         let address = format!("-6 addr add fd00::{}/64 dev {NAME} nodad", number + 1);
@@ -383,7 +384,7 @@ fn what_nobody_takes_is_dropped_and_counted() {
         };
         Tap::open(NAME, &config)
     });
-    hosts.interfaces[1] = Some(Interface::join(port, tap.expect("the TAP")));
+    hosts.interfaces[1] = Some(NetInterface::join(port, tap.expect("the TAP")));
     let (good, text) = hosts.ping(0, "-n -c 1 -w 60 10.0.0.2");
     assert!(good, "{text}");
 }

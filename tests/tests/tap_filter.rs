@@ -12,7 +12,7 @@ use weft_sim::fabric::{self, Fabric, FabricConfig};
 use weft_sim::kind::CardKind;
 use weft_tests::namespace::{skipped, Namespace};
 use weft_tests::{left_out_on_card, rungs};
-use weft_tools::interface::{Interface, InterfaceError};
+use weft_tools::interface::{InterfaceError, NetInterface};
 
 const NAME: &str = "weft0";
 const PORT: u16 = 7471;
@@ -32,7 +32,7 @@ struct End {
 struct Host {
     fabric: Rc<Fabric>,
     space: Namespace,
-    interface: Option<Interface>,
+    interface: Option<NetInterface>,
     ends: [End; 2],
     _listeners: [CmId; 2],
 }
@@ -99,7 +99,7 @@ impl Host {
     fn open(&mut self) {
         let device = self.fabric.device(1).clone();
         let interface = self.space.run(move || {
-            let mut interface = Interface::open(&device, NAME, Some(24))?;
+            let mut interface = NetInterface::open(&device, NAME, Some(24))?;
             interface.honour_packet_filter()?;
             Ok::<_, InterfaceError>(interface)
         });
@@ -355,7 +355,7 @@ fn an_interface_without_the_cards_address_cannot_ask() {
     host.interface = None;
     let device = host.fabric.device(1).clone();
     let refused = host.space.run(move || {
-        let mut interface = Interface::open(&device, NAME, None).expect("an interface");
+        let mut interface = NetInterface::open(&device, NAME, None).expect("an interface");
         interface.honour_packet_filter()
     });
     let refused = refused.expect_err("no address");

@@ -17,8 +17,8 @@ use weft_sim::serve::{start, CardConfig, ServeConfig};
 use weft_tests::left_out_on_card;
 use weft_tests::namespace::Namespace;
 use weft_tests::traffic::{bulk, ping};
-use weft_tools::interface::{Interface, InterfaceStats};
-use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig};
+use weft_tools::interface::{InterfaceStats, NetInterface};
+use weft_tools::rping::{ClientConfig, RpingClient, RpingServer, ServerConfig};
 use weft_tools::Machine;
 
 const NAME: &str = "weft0";
@@ -73,7 +73,7 @@ impl Host {
             let transport = transport::open(&spec).expect("the card is served");
             let config = DeviceConfig::new([2, 0, 0, 0, 0, number], ip(number));
             let device = Device::open(transport, config).expect("bring-up");
-            let mut interface = Interface::open(&device, NAME, Some(24)).expect("interface");
+            let mut interface = NetInterface::open(&device, NAME, Some(24)).expect("interface");
             let mut work = make(&device);
             ready.send(()).expect("somebody waits");
             while !flag.load(Ordering::Relaxed) {
@@ -161,7 +161,7 @@ fn rping_beside_the_kernel() {
     let sockets = served.sockets().to_vec();
 
     let server = Host::start(&b, sockets[1].clone(), 2, |device| {
-        let server = Server::start(device, ServerConfig::persistent(), None);
+        let server = RpingServer::start(device, ServerConfig::persistent(), None);
         let mut server = server.expect("the server");
         move || assert!(server.poll().is_none(), "the server has ended")
     });
@@ -171,9 +171,9 @@ fn rping_beside_the_kernel() {
             count: PINGS,
             ..ClientConfig::new(SocketAddrV4::new(ip(2), weft_tools::rping::PORT))
         };
-        let mut client = Some(Client::start(device, config, None).expect("the client"));
+        let mut client = Some(RpingClient::start(device, config, None).expect("the client"));
         move || {
-            if let Some(report) = client.as_mut().and_then(Client::poll) {
+            if let Some(report) = client.as_mut().and_then(RpingClient::poll) {
                 client = None;
                 done.send(report).expect("somebody waits");
             }

@@ -52,7 +52,7 @@ fn a_server_and_a_client() {
     let never = AtomicBool::new(false);
     let (a, b) = (open(&served, 0), open(&served, 1));
     let mut server =
-        rping::Server::start(&b, rping::ServerConfig::default(), None).expect("listens");
+        rping::RpingServer::start(&b, rping::ServerConfig::default(), None).expect("listens");
     let (client, server) = thread::scope(|scope| {
         let server = scope.spawn(|| run(&b, &mut server, &never));
         let config = rping::ClientConfig {
@@ -60,7 +60,7 @@ fn a_server_and_a_client() {
             size: 4000,
             ..rping::ClientConfig::new(SocketAddrV4::new(ip(1), rping::PORT))
         };
-        let mut client = rping::Client::start(&a, config, None).expect("connects");
+        let mut client = rping::RpingClient::start(&a, config, None).expect("connects");
         let client = run(&a, &mut client, &never).expect("the device works");
         (
             client,
@@ -87,20 +87,20 @@ fn a_storm_that_is_stopped() {
     };
     let stop_server = AtomicBool::new(false);
     let (client, server) = thread::scope(|scope| {
-        let mut server =
-            ucmatose::Server::start(&b, ucmatose::PORT, load.clone(), None).expect("listens");
+        let mut server = ucmatose::UcmatoseServer::start(&b, ucmatose::PORT, load.clone(), None)
+            .expect("listens");
         let stop_server = &stop_server;
         let b = &b;
         let server = scope.spawn(move || run(b, &mut server, stop_server));
         let at = SocketAddrV4::new(ip(1), ucmatose::PORT);
         let rounds = Arc::clone(&stop);
         let observer = Box::new(move |note| {
-            if let ucmatose::Note::Round { done: 3, .. } = note {
+            if let ucmatose::UcmatoseNote::Round { done: 3, .. } = note {
                 rounds.store(true, Ordering::Relaxed);
             }
         });
-        let mut client =
-            ucmatose::Client::start(&a, at, load.clone(), Some(observer)).expect("connects");
+        let mut client = ucmatose::UcmatoseClient::start(&a, at, load.clone(), Some(observer))
+            .expect("connects");
         let client = run(&a, &mut client, &stop).expect("the device works");
         // Its last connection is gone; the server waits for more.
         thread::sleep(Duration::from_millis(50));

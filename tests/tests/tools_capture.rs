@@ -7,7 +7,7 @@ use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::transport::lock;
 use weft_tests::{cards, rungs};
 use weft_tools::capture::CaptureFile;
-use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
+use weft_tools::rping::{ClientConfig, RpingClient, RpingServer, ServerConfig, PORT};
 use weft_tools::Machine;
 
 #[test]
@@ -24,13 +24,13 @@ fn a_ping_as_the_card_saw_it() {
     let mut capture =
         Capture::start(fabric.device(0), CaptureConfig::default()).expect("it has a capture ring");
     let mut server =
-        Server::start(fabric.device(1), ServerConfig::default(), None).expect("listens");
+        RpingServer::start(fabric.device(1), ServerConfig::default(), None).expect("listens");
     let config = ClientConfig {
         count: 3,
         size: 3000,
         ..ClientConfig::new(SocketAddrV4::new(ip(1), PORT))
     };
-    let mut client = Client::start(fabric.device(0), config, None).expect("connects");
+    let mut client = RpingClient::start(fabric.device(0), config, None).expect("connects");
     let (mut c, mut s) = (None, None);
     fabric
         .run_until("a ping", 60_000_000_000, || {

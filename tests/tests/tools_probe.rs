@@ -11,7 +11,7 @@ use weft_sim::transport::SimTransport;
 use weft_tests::{cards, rungs};
 use weft_tools::probe::{examine, CardReport, Severity};
 use weft_tools::regs::{counters, difference, Snapshot};
-use weft_tools::rping::{Client, ClientConfig, Server, ServerConfig, PORT};
+use weft_tools::rping::{ClientConfig, RpingClient, RpingServer, ServerConfig, PORT};
 use weft_tools::trace::{Filter, Timeline, KINDS};
 use weft_tools::Machine;
 
@@ -143,10 +143,10 @@ fn pinged(seed: u64) -> Fabric {
     })
     .expect("two cards");
     let mut server =
-        Server::start(fabric.device(1), ServerConfig::default(), None).expect("listens");
+        RpingServer::start(fabric.device(1), ServerConfig::default(), None).expect("listens");
     let at = std::net::SocketAddrV4::new(ip(1), PORT);
     let mut client =
-        Client::start(fabric.device(0), ClientConfig::new(at), None).expect("connects");
+        RpingClient::start(fabric.device(0), ClientConfig::new(at), None).expect("connects");
     let (mut c, mut s) = (None, None);
     fabric
         .run_until("a ping", 60_000_000_000, || {

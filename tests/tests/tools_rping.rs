@@ -6,7 +6,7 @@ use weft_hostdrv::cm::{Revision, RtrKinds};
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
 use weft_tests::{cards, rungs};
-use weft_tools::connection::Terms;
+use weft_tools::connection::ConnectionTerms;
 use weft_tools::peer_error::PeerError;
 use weft_tools::rping::*;
 use weft_tools::Machine;
@@ -34,8 +34,8 @@ fn run(
     client: ClientConfig,
     server: ServerConfig,
 ) -> (SessionReport, ServerReport) {
-    let mut server = Server::start(fabric.device(1), server, None).expect("listens");
-    let mut client = Client::start(fabric.device(0), client, None).expect("connects");
+    let mut server = RpingServer::start(fabric.device(1), server, None).expect("listens");
+    let mut client = RpingClient::start(fabric.device(0), client, None).expect("connects");
     let (mut c, mut s) = (None, None);
     fabric
         .run_until("the end of rping", LIMIT, || {
@@ -74,36 +74,36 @@ fn pings_of_many_sizes_come_back() {
 
 #[test]
 fn every_way_to_connect() {
-    let base = || Terms {
+    let base = || ConnectionTerms {
         private_data: b"weft rping".to_vec(),
-        ..Terms::default()
+        ..ConnectionTerms::default()
     };
     let ways = [
-        Terms {
+        ConnectionTerms {
             peer_to_peer: Some(true),
             rtr: Some(RtrKinds::READ),
             ..base()
         },
-        Terms {
+        ConnectionTerms {
             peer_to_peer: Some(true),
             rtr: Some(RtrKinds::WRITE),
             ..base()
         },
-        Terms {
+        ConnectionTerms {
             peer_to_peer: Some(true),
             rtr: Some(RtrKinds::SEND),
             ..base()
         },
-        Terms {
+        ConnectionTerms {
             peer_to_peer: Some(false),
             ..base()
         },
-        Terms {
+        ConnectionTerms {
             revision: Revision::Rev1,
             markers: true,
             ..base()
         },
-        Terms {
+        ConnectionTerms {
             ird: Some(4),
             ord: Some(3),
             ..base()
@@ -172,14 +172,14 @@ fn a_persistent_server_takes_several_clients_at_once() {
         sessions: 6,
         ..ServerConfig::persistent()
     };
-    let mut server = Server::start(fabric.device(1), config, None).expect("listens");
+    let mut server = RpingServer::start(fabric.device(1), config, None).expect("listens");
     let client = || {
         let config = ClientConfig {
             count: 4,
             size: 2000,
             ..ClientConfig::new(server_at())
         };
-        Client::start(fabric.device(0), config, None).expect("connects")
+        RpingClient::start(fabric.device(0), config, None).expect("connects")
     };
     let mut clients: Vec<_> = (0..6).map(|_| Some(client())).collect();
     let mut reports = Vec::new();
@@ -203,7 +203,7 @@ fn a_persistent_server_takes_several_clients_at_once() {
 fn nobody_there_is_an_error_that_says_so() {
     let fabric = fabric(30, LinkConfig::default());
     let mut client =
-        Client::start(fabric.device(0), ClientConfig::new(server_at()), None).expect("starts");
+        RpingClient::start(fabric.device(0), ClientConfig::new(server_at()), None).expect("starts");
     let report = fabric
         .run_until("an end", LIMIT, || client.poll())
         .expect("ends");

@@ -8,9 +8,9 @@ use faulty::{transport, Fault};
 use weft_layout::{doorbell, reg, Counter};
 use weft_sim::kind::CardKind;
 use weft_tests::cards;
-use weft_tools::selftest::{run, Outcome, Report};
+use weft_tools::selftest::{run, Outcome, SelftestReport};
 
-fn test(kind: CardKind, fault: Fault) -> Report {
+fn test(kind: CardKind, fault: Fault) -> SelftestReport {
     run(&transport(kind, fault), &[], |_| {})
 }
 

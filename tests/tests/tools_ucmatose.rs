@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
 use weft_tests::{cards, fewer_on_card, rungs};
-use weft_tools::connection::Terms;
+use weft_tools::connection::ConnectionTerms;
 use weft_tools::peer_error::PeerError;
 use weft_tools::ucmatose::*;
 use weft_tools::Machine;
@@ -26,10 +26,12 @@ fn fabric(seed: u64, faults: Faults) -> Fabric {
     .expect("two cards")
 }
 
-fn run(fabric: &Fabric, client: &Load, server: &Load) -> (Report, Report) {
-    let mut server = Server::start(fabric.device(1), PORT, server.clone(), None).expect("listens");
+fn run(fabric: &Fabric, client: &Load, server: &Load) -> (UcmatoseReport, UcmatoseReport) {
+    let mut server =
+        UcmatoseServer::start(fabric.device(1), PORT, server.clone(), None).expect("listens");
     let at = SocketAddrV4::new(ip(1), PORT);
-    let mut client = Client::start(fabric.device(0), at, client.clone(), None).expect("connects");
+    let mut client =
+        UcmatoseClient::start(fabric.device(0), at, client.clone(), None).expect("connects");
     let (mut c, mut s) = (None, None);
     fabric
         .run_until("the end of ucmatose", LIMIT, || {
@@ -137,9 +139,9 @@ fn sizes_that_differ_are_found() {
 #[test]
 fn without_peer_to_peer_the_server_may_not_speak_first() {
     let load = Load {
-        terms: Terms {
+        terms: ConnectionTerms {
             peer_to_peer: Some(false),
-            ..Terms::default()
+            ..ConnectionTerms::default()
         },
         patience_ns: Some(5_000_000_000),
         ..Load::default()
@@ -177,6 +179,6 @@ fn one_shared_receive_queue_for_all_connections() {
         ..load
     };
     let device = fabric(61, Faults::default());
-    let refused = Server::start(device.device(1), PORT, too_many, None);
+    let refused = UcmatoseServer::start(device.device(1), PORT, too_many, None);
     assert!(matches!(refused, Err(PeerError::Setting { .. })));
 }

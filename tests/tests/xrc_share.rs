@@ -1,6 +1,5 @@
 //! An XRC domain of several processes: one connection reaches a shared receive queue of each, and outlives whoever made it, as long as one of them is there.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command as Process, Stdio};
@@ -11,8 +10,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::cm::*;
-use weft_hostdrv::verbs::control::{self, AcceptParams, Event};
-use weft_hostdrv::verbs::queues::Sge;
+use weft_hostdrv::unstable::control::{AcceptParams, Event};
+use weft_hostdrv::unstable::queues::Sge;
+use weft_hostdrv::unstable::{self, control};
 use weft_hostdrv::verbs::*;
 use weft_share::{Broker, Client, Limits};
 use weft_tests::bench::{Bench, Way};
@@ -23,12 +23,13 @@ use weft_tests::left_out_on_card;
 /// Bytes of a receive, and receives of a queue.
 const SLOT: u64 = 8192;
 const SLOTS: u32 = 8;
+/// The name of the domain.
+const DOMAIN: &str = "a domain of the test's";
 
 /// Where a receiver's domain is, and what it does there.
 #[derive(Serialize, Deserialize)]
 struct Errand {
     socket: String,
-    file: String,
     /// It opens this target instead of listening.
     target: Option<u32>,
 }
@@ -61,13 +62,18 @@ fn receiver() {
     let errand = std::env::var("WEFT_ERRAND").expect("an errand");
     let errand: Errand = serde_json::from_str(&errand).expect("an errand");
     let mut client = Client::connect(Path::new(&errand.socket)).expect("a broker");
-    let file = File::open(&errand.file).expect("a file");
-    let xrcd = client.open_xrcd(&file, XrcdOpen::OrNew).expect("a domain");
+    let xrcd = client.open_xrcd(DOMAIN, XrcdOpen::OrNew).expect("a domain");
     let bytes = SLOT * u64::from(SLOTS);
     let region = client.memory(bytes, Access::LOCAL_WRITE).expect("allowed");
     let lent = region.lent;
     let access = Access::LOCAL_WRITE;
-    let register = control::register(lent.domain(), 0, lent.iova, lent.length, access);
+    let register = control::register(
+        unstable::domain_of(&lent),
+        0,
+        lent.iova,
+        lent.length,
+        access,
+    );
     let stag = command(&mut client, &register).stag;
     let mut srq = client.create_xrc_srq(xrcd, SLOTS, 1, 64).expect("a queue");
     let element = |slot: u32| Sge {
@@ -77,7 +83,7 @@ fn receiver() {
     };
     // Slots are given in this order, and come back.
     for slot in 0..SLOTS {
-        assert_eq!(srq.post_recv(&[element(slot)]), Some(slot));
+        assert_eq!(srq.post_recv(&[element(slot)]), Ok(slot));
     }
     match errand.target {
         Some(qp_num) => {
@@ -118,7 +124,7 @@ fn receiver() {
             assert_eq!(place.load(Ordering::Relaxed), word, "message {n}");
         }
         assert_eq!(cqe.byte_len as usize, 8 * words(n).count());
-        assert_eq!(srq.post_recv(&[element(cqe.work)]), Some(cqe.work));
+        assert_eq!(srq.post_recv(&[element(cqe.work)]), Ok(cqe.work));
         say(&Note::Got(n));
     }
 }
@@ -157,7 +163,6 @@ impl Scene {
     fn new(seed: u64) -> Self {
         let bench = Bench::new(&Way::Sim, seed).expect("two cards come up");
         let folder = tempfile::tempdir().expect("a folder");
-        File::create(folder.path().join("domain")).expect("a file");
         let path = folder.path().join("card");
         Self {
             broker: Broker::bind(bench.device(1), &path, Limits::default()).expect("free"),
@@ -193,7 +198,6 @@ impl Scene {
         let path = |name| self.folder.path().join(name).to_str().map(str::to_owned);
         let errand = Errand {
             socket: path("card").expect("a name"),
-            file: path("domain").expect("a name"),
             target,
         };
         let mut child = Process::new(std::env::current_exe().expect("a path"))
@@ -371,13 +375,12 @@ fn what_is_not_there_is_refused() {
     }
     let mut scene = Scene::new(54);
     let path = scene.folder.path().join("card");
-    let file = File::open(scene.folder.path().join("domain")).expect("a file");
     let asked = std::thread::spawn(move || {
         let client = Client::connect(&path).expect("a broker");
         let why = |refused: std::io::Result<()>| refused.expect_err("refused").to_string();
-        let none = why(client.open_xrcd(&file, XrcdOpen::Existing).map(drop));
-        let xrcd = client.open_xrcd(&file, XrcdOpen::New).expect("a domain");
-        let again = why(client.open_xrcd(&file, XrcdOpen::New).map(drop));
+        let none = why(client.open_xrcd(DOMAIN, XrcdOpen::Existing).map(drop));
+        let xrcd = client.open_xrcd(DOMAIN, XrcdOpen::New).expect("a domain");
+        let again = why(client.open_xrcd(DOMAIN, XrcdOpen::New).map(drop));
         let target = why(client.open_target(xrcd, 77).map(drop));
         let places = why(client.create_xrc_srq(xrcd, 8, 1, 4).map(drop));
         let own = client.create_target(xrcd).expect("a target");
@@ -392,12 +395,12 @@ fn what_is_not_there_is_refused() {
     }
     let said = asked.join().expect("it works");
     let wanted = [
-        "the file names no XRC domain, or nobody has it any more: open it as a new one",
-        "the file names an XRC domain already: open it as an existing one",
+        "the name is no XRC domain's of this user, or nobody has it any more: open it as a new one",
+        "the name is an XRC domain's already: open it as an existing one",
         "the XRC domain has no target 77, or nobody has it any more",
         "the completion queue of 4 entries is promised to work under way",
         "the XRC domain has no target",
-        "no more of XRC for a client",
+        "1 more of the shared receive queues: the client has 16 of at most 16",
     ];
     for (said, wanted) in said.iter().zip(wanted) {
         assert!(said.starts_with(wanted), "{said}");

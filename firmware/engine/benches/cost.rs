@@ -396,6 +396,7 @@ fn scene(scene: &Scene, side: usize) -> u64 {
 /// The instructions that callgrind counts for each segment of a side of a scene.
 fn count(scene: &Scene, side: usize) -> Result<u64, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    // Environment (tests): `WEFT_COST_OUT`: `make cost`: the file that callgrind writes its profile to. Without it: none is kept.
     let out = std::env::var("WEFT_COST_OUT").unwrap_or("/dev/null".into());
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=no"])

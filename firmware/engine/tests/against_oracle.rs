@@ -201,6 +201,7 @@ fn standing(way: Way, seed: u64, markers: bool) -> (Script, [u32; 3]) {
 
 #[test]
 fn the_judge_finds_the_same_errors() {
+    // Environment (tests): `WEFT_ORACLE_SEEDS`: FPDUs right and wrong to the engine and to the judge of its tests: how many streams. Without it: 500.
     let seeds = std::env::var("WEFT_ORACLE_SEEDS").ok();
     let seeds: u64 = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(500);
     let mut found: BTreeMap<u16, u32> = BTreeMap::new();

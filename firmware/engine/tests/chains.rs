@@ -448,6 +448,7 @@ fn run(seed: u64) {
 
 #[test]
 fn a_queue_that_is_behind_does_one_after_the_other() {
+    // Environment (tests): `WEFT_CHAINS`: chains of work on a queue that is behind (`chains`): how many seeds. Without it: 300.
     let seeds = std::env::var("WEFT_CHAINS").ok();
     let seeds = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(300);
     for seed in 0..seeds {

@@ -261,6 +261,8 @@ impl Two {
 
 #[test]
 fn the_card_and_the_engine_take_the_same_segments() {
+    // Environment (tests): `WEFT_HOSTILE_SEEDS`: hostile input to the engine, and hostile traffic to the model: how many seeds. Without it: some
+    // hundreds.
     let seeds = std::env::var("WEFT_HOSTILE_SEEDS").ok();
     let seeds: u64 = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(300);
     let begin = std::time::Instant::now();

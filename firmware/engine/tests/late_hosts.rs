@@ -21,7 +21,9 @@ fn number(variable: &str, usual: u64) -> u64 {
 /// No run hangs, and no octet is wrong.
 #[test]
 fn bulk_both_ways() {
+    // Environment (tests): `WEFT_LATE_FROM`: the first of these seeds. Without it: 0.
     let from = number("WEFT_LATE_FROM", 0);
+    // Environment (tests): `WEFT_LATE_SEEDS`: bulk to hosts that are behind (`late_hosts`): how many seeds. Without it: 60.
     let end = from + number("WEFT_LATE_SEEDS", 60);
     for seed in from..end {
         if seed > from && seed % 1000 == 0 {
@@ -143,6 +145,7 @@ fn the_card_places_nearly_all() {
     let page = std::fs::read_to_string(PAGE).expect("the page");
     let from = page.find(MARKS[0]).expect("the mark") + MARKS[0].len();
     let to = page.find(MARKS[1]).expect("the other mark");
+    // Environment (tests): `UPDATE_HANDOVER`: `late_hosts`: `1` writes its table into docs/handover.md. Without it: the page is compared.
     if std::env::var_os("UPDATE_HANDOVER").is_some() {
         let page = format!("{}{table}{}", &page[..from], &page[to..]);
         std::fs::write(PAGE, page).expect("writable");

@@ -17,7 +17,9 @@ fn number(variable: &str, usual: u64) -> u64 {
 
 /// The seeds of a kind, `usual` many unless the campaign is asked for.
 fn seeds(kind: &'static str, usual: u64) -> impl Iterator<Item = u64> {
+    // Environment (tests): `WEFT_RECOVERY_FROM`: the first of these seeds, to go on or to share a campaign. Without it: 0.
     let from = number("WEFT_RECOVERY_FROM", 0);
+    // Environment (tests): `WEFT_RECOVERY_SEEDS`: loss recovery of the engine: how many seeds of each kind of fault. Without it: a few.
     let end = from + number("WEFT_RECOVERY_SEEDS", usual);
     (from..end).inspect(move |seed| {
         if *seed > from && seed % 1000 == 0 {

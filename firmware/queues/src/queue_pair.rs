@@ -47,10 +47,12 @@ impl QueuePair {
             && depths.contains(&capacity.recv)
             && capacity.sges <= MAX_SGE
             && capacity.inline <= MAX_INLINE;
-        let send = capacity.send * blocks(capacity.sges, capacity.inline).min(MAX_BLOCKS);
-        fits.then_some(QueuePair {
-            send_mask: send.next_power_of_two() - 1,
-            recv_mask: capacity.recv.next_power_of_two() - 1,
+        fits.then(|| {
+            let send = capacity.send * blocks(capacity.sges, capacity.inline).min(MAX_BLOCKS);
+            QueuePair {
+                send_mask: send.next_power_of_two() - 1,
+                recv_mask: capacity.recv.next_power_of_two() - 1,
+            }
         })
     }
 

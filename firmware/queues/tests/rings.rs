@@ -187,6 +187,15 @@ fn capacities() {
         (Capacity { sges: 17, ..FULL }, "too many SGEs"),
         (
             Capacity {
+                send: u32::MAX,
+                recv: u32::MAX,
+                sges: usize::MAX / 16,
+                inline: usize::MAX / 4,
+            },
+            "too much of everything",
+        ),
+        (
+            Capacity {
                 inline: 257,
                 ..FULL
             },

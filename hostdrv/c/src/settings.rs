@@ -10,13 +10,16 @@ use crate::calls::{refuse, Answer, Refused};
 pub const DEVICE_VARIABLE: &str = "WEFT_DEVICE";
 /// Its address and the length of the network's prefix: `10.0.0.1/24`.
 pub const IP_VARIABLE: &str = "WEFT_IP";
+// Environment (programs): `WEFT_GATEWAY`: C interface (docs/c-programs.md): next hop of other networks. Without it: none.
 /// Next hop for addresses of other networks.
 pub const GATEWAY_VARIABLE: &str = "WEFT_GATEWAY";
+// Environment (programs): `WEFT_MTU`: C interface: largest IPv4 packet. Without it: 1500.
 /// Largest IPv4 packet; 1500 unless it says otherwise.
 pub const MTU_VARIABLE: &str = "WEFT_MTU";
 /// How much of the work is the card's (docs/partitions.md).
 pub const RUNG_VARIABLE: &str = "WEFT_RUNG";
 
+// Environment (programs): `WEFT_C_LISTENING`: C interface: a descriptor that is closed when the program listens. Without it: none.
 /// A file's descriptor, which is closed when the program listens: so `weft run --pair` knows when the client may begin.
 pub const LISTENING_VARIABLE: &str = "WEFT_C_LISTENING";
 
@@ -72,10 +75,9 @@ pub(crate) fn ip() -> Ipv4Addr {
 /// How the device is set up.
 pub(crate) fn config() -> Answer<DeviceConfig> {
     let (address, prefix) = address()?;
-    let mut config = DeviceConfig::at(address);
-    config.engine.netmask = (u32::MAX << (32 - prefix)).to_be_bytes();
-    let gateway: Option<Ipv4Addr> = parsed(GATEWAY_VARIABLE, "WEFT_GATEWAY is no address")?;
-    config.engine.gateway = gateway.map(|gateway| gateway.octets());
+    let mut config = DeviceConfig::at(address)
+        .netmask((u32::MAX << (32 - prefix)).into())
+        .gateway(parsed(GATEWAY_VARIABLE, "WEFT_GATEWAY is no address")?);
     if let Some(mtu) = parsed(MTU_VARIABLE, "WEFT_MTU is no number of bytes")? {
         config = config.mtu(mtu);
     }

@@ -17,7 +17,7 @@ const WISHES: [(&str, &[&str]); 6] = [
         "Use it: talk to other hosts",
         &["run", "rping", "ucmatose", "stream", "tap"],
     ),
-    ("Measure, and reckon", &["perf", "partitions", "project"]),
+    ("Measure, and predict", &["perf", "partitions", "project"]),
     (
         "Serve cards and ways to others",
         &["serve", "share", "resolver"],

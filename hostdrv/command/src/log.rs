@@ -11,6 +11,8 @@ use crate::command::Failure;
 /// What to tell.
 #[derive(Args)]
 pub struct Log {
+    // Environment (programs): `RUST_LOG`: what is told of the work, as `--log`: `debug`, `warn,weft_engine=trace`. Without it: `warn`; `weft serve`:
+    // `info`.
     /// What to tell of the work on standard error: error, warn, info, debug or trace, or by part: warn,weft_engine=debug
     /// (tracing-subscriber's filters). With debug and trace the end of each span is told with its time.
     #[arg(long, global = true, env = "RUST_LOG", value_name = "FILTER")]

@@ -233,6 +233,27 @@ mod on_a_simulated_card {
         }
     }
 
+    /// `--queue` and `--scale` have a page as well, with a row for each run.
+    #[test]
+    fn each_table_of_figures_has_a_page() {
+        for (mode, runs, columns) in [("--queue", "runs", 9), ("--scale", "sharing", 7)] {
+            let page = format!("{}/perf{mode}.html", env!("CARGO_TARGET_TMPDIR"));
+            let table = perf(&[mode, "--html", &page]);
+            let html = std::fs::read_to_string(&page).expect("the page");
+            for run in table[runs].as_array().expect("a list") {
+                let name = run["congestion"].as_str().expect("a name");
+                assert!(html.contains(&format!("<tr><td>{name}")), "{mode}: {name}");
+            }
+            let rows = table[runs].as_array().map_or(0, Vec::len);
+            assert_eq!(html.matches("<tr><td>").count(), rows, "{mode}");
+            assert_eq!(html.matches("<rect").count(), rows, "{mode}");
+            assert!(html.matches("<td").count() >= columns * rows, "{mode}");
+            for other in ["http", "<script", "src="] {
+                assert!(!html.contains(other), "{other}");
+            }
+        }
+    }
+
     #[test]
     fn every_rung_has_its_price() {
         let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("partitions.html");
@@ -364,7 +385,7 @@ mod on_a_simulated_card {
     }
 
     #[test]
-    fn what_cannot_be_reckoned_is_refused() {
+    fn what_cannot_be_predicted_is_refused() {
         let said = |arguments: &[&str]| {
             let output = run(&[&["project"][..], arguments].concat());
             assert!(!output.status.success());
@@ -403,7 +424,7 @@ mod on_a_simulated_card {
         for run in runs {
             let of = |name: &str| run[name].as_f64().expect("a number");
             assert!(of("gbps") > 80.0 && of("jain") > 0.9, "{run:#}");
-            assert!(of("least") > 0.0 && of("most") < 10.0, "{run:#}");
+            assert!(of("min_gbps") > 0.0 && of("max_gbps") < 10.0, "{run:#}");
         }
     }
 

@@ -203,9 +203,11 @@ fn misuse(seed: u64) -> Result<(), String> {
 #[test]
 fn misuse_ends_well() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    // Environment (tests): `WEFT_MISUSE_SEED`: `hostile`: this seed alone. Without it: all.
     if let Some(seed) = number("WEFT_MISUSE_SEED") {
         return misuse(seed).unwrap_or_else(|why| panic!("{why}"));
     }
+    // Environment (tests): `WEFT_MISUSE_SEEDS`: misuse of every subcommand (`hostile`): how many seeds. Without it: 48.
     let seeds = number("WEFT_MISUSE_SEEDS").unwrap_or(48);
     let wrong: Vec<_> = (0..seeds).filter_map(|seed| misuse(seed).err()).collect();
     assert!(

@@ -21,6 +21,8 @@ fn page() -> PathBuf {
 }
 
 fn writes() -> bool {
+    // Environment (tests): `WEFT_WRITE_PAGE`: the test `json` writes the schemas of docs/json.md anew, `make tutorials` what the commands of the
+    // book's pages print. Without it: they are compared.
     std::env::var_os("WEFT_WRITE_PAGE").is_some()
 }
 

@@ -6,19 +6,24 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::packet::{ask, hear, words, Words, CREATE_QP, EXTENSIONS, MEMORY};
+use super::packet::{self, ask, hear, words, Request, Words, CREATE_QP, EXTENSIONS, MEMORY};
 use super::{sized, version};
 use weft_card_transport::queue_memory::QueueMemory;
-use weft_hostdrv::verbs::control::QpId;
+use weft_hostdrv::unstable::control::QpId;
+use weft_hostdrv::unstable::{SharedControl, SharedQueues};
 use weft_hostdrv::verbs::{
-    Access, ControlTerms, Extensions, QpCap, SharedControl, SharedQueues, SharedRange, Terms,
+    Access, ControlTerms, Extensions, QpCap, SharedLine, SharedRange, Terms,
 };
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {
-    socket: UnixStream,
+    socket: Arc<UnixStream>,
+    /// One request at a time.
+    asking: Mutex<()>,
     control: SharedControl,
+    line: Option<Arc<SharedLine>>,
     ip: Ipv4Addr,
     version: u64,
 }
@@ -38,9 +43,9 @@ pub struct SharedRegion {
     pub lent: SharedRange,
 }
 
-pub(super) fn two(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; 2]> {
+pub(super) fn some<const N: usize>(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
     let wrong = |_| io::Error::new(io::ErrorKind::InvalidData, "an answer without its files");
-    <[OwnedFd; 2]>::try_from(files).map_err(wrong)
+    <[OwnedFd; N]>::try_from(files).map_err(wrong)
 }
 
 pub(super) fn half(word: u64) -> u32 {
@@ -50,26 +55,75 @@ pub(super) fn half(word: u64) -> u32 {
 impl Client {
     /// Asks a broker for control rings of its own.
     pub fn connect(path: &Path) -> io::Result<Self> {
-        let socket = UnixStream::connect(path)?;
-        ask(&socket, &version::hello())?;
-        let (answer, files): (Words, _) = hear(&socket)?;
+        let socket = Arc::new(UnixStream::connect(path)?);
+        // Who is turned away is told why, and may not be heard any more.
+        let asked = ask(&socket, &version::hello());
+        let (answer, mut files): (Words, _) = match (hear(&socket), asked) {
+            (Err(why), Err(gone)) if why.kind() != io::ErrorKind::Other => return Err(gone),
+            (heard, _) => heard?,
+        };
         let version = version::chosen(&answer)?;
         let [commands, events, ip, ..] = answer;
         let terms = ControlTerms {
             commands: half(commands),
             events: half(events),
         };
+        let line = match version {
+            ..=2 => None,
+            _ => {
+                let files = files.split_off(2.min(files.len()));
+                let ringing = socket.clone();
+                Some(SharedLine::open(some(files)?, move || {
+                    packet::ring(&ringing)
+                })?)
+            }
+        };
+        let control = SharedControl::open(some(files)?, terms)?;
         Ok(Self {
-            control: SharedControl::open(two(files)?, terms)?,
+            control: match &line {
+                Some(line) => control.on(line.clone()),
+                None => control,
+            },
+            line,
+            asking: Mutex::default(),
             ip: half(ip).into(),
             version,
             socket,
         })
     }
 
-    /// The version of the interface that both speak: 1, or 2.
+    /// The version of the interface that both speak: 1, 2 or 3.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// To sleep until the broker has done something, and to hear that it is gone. A broker before version 3 wakes nobody.
+    pub fn line(&self) -> io::Result<&Arc<SharedLine>> {
+        let none = || {
+            let why = "the broker speaks a version of the interface before 3, which wakes nobody";
+            io::Error::new(io::ErrorKind::Unsupported, why)
+        };
+        self.line.as_ref().ok_or_else(none)
+    }
+
+    pub(super) fn on_line<T>(&self, queues: T, on: impl FnOnce(T, Arc<SharedLine>) -> T) -> T {
+        match &self.line {
+            Some(line) => on(queues, line.clone()),
+            None => queues,
+        }
+    }
+
+    /// Asks, and hears.
+    pub(super) fn request(&self, request: &[u64]) -> io::Result<(Words, Vec<OwnedFd>)> {
+        let request: Request = words(request);
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let heard = ask(&self.socket, &request).and_then(|()| hear(&self.socket));
+        heard.map_err(
+            |error| match self.line.as_ref().and_then(|line| line.gone()) {
+                Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),
+                _ => error,
+            },
+        )
     }
 
     /// What the broker's device can do. Fields that one of the two does not know are 0, or left out. A broker of version 1 cannot say.
@@ -78,10 +132,7 @@ impl Client {
             let why = "the broker speaks version 1 of the interface, which has no EXTENSIONS";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
-        let bytes = sized::whole(|from| {
-            ask(&self.socket, &words(&[EXTENSIONS, from]))?;
-            Ok(hear(&self.socket)?.0)
-        })?;
+        let bytes = sized::whole(|from| Ok(self.request(&[EXTENSIONS, from])?.0))?;
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "not what extensions look like");
         Extensions::read(&bytes).ok_or_else(wrong)
     }
@@ -89,10 +140,6 @@ impl Client {
     /// The device's address.
     pub fn ip(&self) -> Ipv4Addr {
         self.ip
-    }
-
-    pub(super) fn socket(&self) -> &UnixStream {
-        &self.socket
     }
 
     /// Its control rings.
@@ -116,9 +163,7 @@ impl Client {
             cqe as u64,
             initiator.into(),
         ];
-        ask(&self.socket, &words(&sizes))?;
-        let ([number, qp_num, send, recv, sges, inline, cqe, ..], files): (Words, _) =
-            hear(&self.socket)?;
+        let ([number, qp_num, send, recv, sges, inline, cqe, ..], files) = self.request(&sizes)?;
         let terms = Terms {
             qp_num: half(qp_num),
             max_send_wr: half(send),
@@ -127,9 +172,10 @@ impl Client {
             max_inline_data: half(inline),
             cqe: half(cqe),
         };
-        let [queues, completions] = two(files)?;
+        let [queues, completions] = some(files)?;
+        let queues = SharedQueues::open(queues, completions, terms)?;
         Ok(SharedQp {
-            queues: SharedQueues::open(queues, completions, terms)?,
+            queues: self.on_line(queues, SharedQueues::on),
             id: QpId::from_number(half(number)),
         })
     }
@@ -146,11 +192,9 @@ impl Client {
         access: Access,
         domain: u64,
     ) -> io::Result<SharedRegion> {
-        let request = words(&[MEMORY, bytes, access.bits().into(), domain]);
-        ask(&self.socket, &request)?;
-        let ([pd, iova, length, ..], files): (Words, _) = hear(&self.socket)?;
-        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "an answer without its file");
-        let file = files.into_iter().next().ok_or_else(wrong)?;
+        let ([pd, iova, length, ..], files) =
+            self.request(&[MEMORY, bytes, access.bits().into(), domain])?;
+        let [file] = some(files)?;
         Ok(SharedRegion {
             memory: QueueMemory::map(file)?,
             lent: SharedRange {
@@ -159,6 +203,16 @@ impl Client {
                 length,
             },
         })
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Whoever still has queues may ring, but nobody listens any more.
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+        if let Some(line) = &self.line {
+            line.close();
+        }
     }
 }
 

@@ -7,18 +7,27 @@
 //!   client   Client::connect(path) ── control rings; create_qp, memory
 //! ```
 //!
-//! What a client posts, polls and commands goes through the memory that it was lent, and never through the socket.
+//! What a client posts, polls and commands goes through the memory that it was lent, and never through the socket. Whoever sleeps, broker or client,
+//! is woken by the other, and a client hears that the broker or the card is gone.
+//!
+//! The broker trusts nobody: what a client has is counted, for it and for its user; its ports and connections are the host's policy's to allow; and its
+//! descriptors are never the broker's.
 //!
 //! The two may be of different versions: they agree on one that both speak.
 
+mod asked;
 mod broker;
 mod client;
 mod domains;
+mod door;
+mod limits;
 mod packet;
+mod session;
 mod sized;
 mod version;
 mod xrc;
 
-pub use broker::{Broker, Limits, ShareError, ShareReport};
+pub use broker::{Broker, ShareError, ShareReport};
 pub use client::{Client, SharedQp, SharedRegion};
+pub use limits::Limits;
 pub use xrc::{SharedTarget, SharedXrcd};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | 1 | HELLO, CREATE_QP, MEMORY; nobody says a version |
 //! | 2 | HELLO says versions and the records' sizes; EXTENSIONS; what XRC has |
+//! | 3 | HELLO gives a line as well: two files; RING; XRC domains by name |
 //!
 //! Requests and answers have one size for good, and words that a version does not know are 0: so who says nothing speaks version 1.
 
@@ -15,7 +16,7 @@ use super::packet::{words, Request, Words, HELLO};
 
 /// Versions that are spoken here.
 const LEAST: u64 = 1;
-pub(super) const NEWEST: u64 = 2;
+pub(super) const NEWEST: u64 = 3;
 
 /// Words of the answer to HELLO behind what version 1 has: the version, and the sizes of the records.
 pub(super) const VERSION_AT: usize = 3;
@@ -83,19 +84,19 @@ mod tests {
             (1, 1, Some(1)),
             (1, 2, Some(2)),
             (2, 2, Some(2)),
-            (1, 99, Some(2)),
-            (2, 99, Some(2)),
+            (1, 99, Some(3)),
+            (3, 99, Some(3)),
             (0, 1, Some(1)),
-            (3, 99, None),
+            (4, 99, None),
             (2, 1, None),
             (1, 0, None),
-            (0, u64::MAX, Some(2)),
+            (0, u64::MAX, Some(3)),
             (u64::MAX, u64::MAX, None),
         ] {
             let agreed = agree(&[least, newest, 7]);
             assert_eq!(agreed.as_ref().ok().copied(), version, "{agreed:?}");
             if let Err(why) = agreed {
-                assert!(why.contains("speaks 1 to 2"), "{why}");
+                assert!(why.contains("speaks 1 to 3"), "{why}");
             }
         }
         assert_eq!(agree(&[]), Ok(1));
@@ -104,13 +105,13 @@ mod tests {
     #[test]
     fn an_answer_of_any_version_or_of_none() {
         let sizes = [16, 64, 0x0a00_0001];
-        for version in [1, 2] {
+        for version in [1, 2, 3] {
             let answer = said(sizes, version);
             assert_eq!(answer[..VERSION_AT], sizes);
             assert_eq!(chosen(&answer).ok(), Some(version));
         }
         assert!(said(sizes, 1)[VERSION_AT..].iter().all(|word| *word == 0));
-        for (at, value) in [(VERSION_AT, 3), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
+        for (at, value) in [(VERSION_AT, 4), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
             let mut wrong = said(sizes, 2);
             wrong[at] = value;
             assert!(chosen(&wrong).is_err(), "{at} {value}");

@@ -1,14 +1,13 @@
 //! XRC for a client of a broker: domains that it shares with other clients, shared receive queues in them, initiators and targets.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
-use super::client::{half, two, Client, SharedQp, SharedRegion};
-use super::packet::{
-    ask_with, hear, words, Request, Words, CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ,
-};
-use weft_hostdrv::verbs::control::QpId;
-use weft_hostdrv::verbs::{Access, QpCap, SharedSrq, SrqTerms, XrcdOpen};
+use super::client::{half, some, Client, SharedQp, SharedRegion};
+use super::domains::NAME;
+use super::packet::{CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ};
+use weft_hostdrv::unstable::control::QpId;
+use weft_hostdrv::unstable::SharedSrq;
+use weft_hostdrv::verbs::{Access, QpCap, SrqTerms, XrcdOpen};
 
 /// An XRC domain that a client has opened.
 #[derive(Clone, Copy, Debug)]
@@ -26,20 +25,25 @@ pub struct SharedTarget {
 }
 
 impl Client {
-    fn request(&self, request: &[u64], file: Option<BorrowedFd<'_>>) -> io::Result<Words> {
-        let request: Request = words(request);
-        ask_with(self.socket(), &request, file)?;
-        Ok(hear(self.socket())?.0)
-    }
-
-    /// Opens the XRC domain that a file names. Other clients that open the same file have the same domain.
-    pub fn open_xrcd(&self, file: impl AsFd, how: XrcdOpen) -> io::Result<SharedXrcd> {
+    /// Opens the XRC domain of a name, of 1 to 48 bytes. Other clients of this user that open the same name have the same domain; other users have names of
+    /// their own. Brokers before version 3 have none.
+    pub fn open_xrcd(&self, name: &str, how: XrcdOpen) -> io::Result<SharedXrcd> {
         let how = match how {
             XrcdOpen::Existing => 0,
             XrcdOpen::OrNew => 1,
             XrcdOpen::New => 2,
         };
-        let [place, ..] = self.request(&[OPEN_XRCD, how], Some(file.as_fd()))?;
+        let mut request = [OPEN_XRCD, how, 0, 0, 0, 0, 0, 0];
+        if name.len() > 8 * NAME || name.is_empty() || name.contains('\0') {
+            let why = "an XRC domain has a name of 1 to 48 bytes, and none of them is 0";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        for (word, bytes) in request[2..].iter_mut().zip(name.as_bytes().chunks(8)) {
+            let mut eight = [0; 8];
+            eight[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(eight);
+        }
+        let ([place, ..], _) = self.request(&request)?;
         Ok(SharedXrcd { place })
     }
 
@@ -59,14 +63,14 @@ impl Client {
             max_sge as u64,
             cqe as u64,
         ];
-        ask_with(self.socket(), &words(&sizes), None)?;
-        let ([srq_num, max_wr, cqe, ..], files): (Words, _) = hear(self.socket())?;
+        let ([srq_num, max_wr, cqe, ..], files) = self.request(&sizes)?;
         let terms = SrqTerms {
             srq_num: half(srq_num),
             max_wr: half(max_wr),
             cqe: half(cqe),
         };
-        SharedSrq::open(two(files)?, terms)
+        let srq = SharedSrq::open(some(files)?, terms)?;
+        Ok(self.on_line(srq, SharedSrq::on))
     }
 
     /// An XRC initiator. It sends by WQEs of `XRC_SEND`, with the number of the peer's shared receive queue as their STag.
@@ -85,7 +89,7 @@ impl Client {
     }
 
     fn target(&self, xrcd: SharedXrcd, qp_num: u32) -> io::Result<SharedTarget> {
-        let [id, qp_num, ..] = self.request(&[TARGET, xrcd.place, qp_num.into()], None)?;
+        let ([id, qp_num, ..], _) = self.request(&[TARGET, xrcd.place, qp_num.into()])?;
         Ok(SharedTarget {
             id: QpId::from_number(half(id)),
             qp_num: half(qp_num),
@@ -94,7 +98,7 @@ impl Client {
 
     /// This client has it no longer. Without another one that has it, it and its connection end.
     pub fn close_target(&self, target: SharedTarget) -> io::Result<()> {
-        self.request(&[CLOSE_TARGET, target.id.number().into()], None)?;
+        self.request(&[CLOSE_TARGET, target.id.number().into()])?;
         Ok(())
     }
 

@@ -11,10 +11,10 @@ use super::device_state::DeviceState;
 use super::event::{CmEvent, CmEventType};
 use super::id::{CmId, CmState, IdInner};
 use super::param::ConnParam;
-use super::CmError;
+use super::{CmError, Connection};
 use crate::device::{Device, Events, Readiness};
 use crate::error::DeviceError;
-use crate::verbs::{deadline, Pd, Qp, QpInit};
+use crate::verbs::{deadline, Pd, QpInit};
 
 /// Where the events of its identifiers arrive, in order (`rdma_event_channel`). Clones are the same
 /// channel. Keep it longer than its identifiers: without it their events are lost.
@@ -270,8 +270,32 @@ impl EventChannel {
         }
     }
 
-    /// Connects with a new identifier and queue pair, and waits until the connection stands: ESTABLISHED. Nothing else may go
-    /// on in this channel meanwhile. (`rdma_create_ep` and `rdma_connect` of an identifier without a channel.)
+    /// The oldest event that is like this; those before it stay.
+    pub(super) fn wait_for_any(
+        &self,
+        is: impl Fn(&CmEvent) -> bool,
+        timeout: Option<Duration>,
+    ) -> Result<Option<CmEvent>, CmError> {
+        let end = deadline(&self.device, timeout);
+        let take = || self.inner.events.remove(&is);
+        match self.device.wait_for(end, take) {
+            Ok(event) => Ok(event),
+            Err(error) => take().map(Some).ok_or(error.into()),
+        }
+    }
+
+    /// The event of this kind of an identifier.
+    pub(super) fn wait_for_event(
+        &self,
+        wanted: CmEventType,
+        id: &CmId,
+        timeout: Option<Duration>,
+    ) -> Result<Option<CmEvent>, CmError> {
+        self.wait_for_any(|event| event.event == wanted && event.id.is(id), timeout)
+    }
+
+    /// Connects with a new identifier and queue pair, and waits until the connection stands. Other events of the channel stay there.
+    /// (`rdma_create_ep` and `rdma_connect` of an identifier without a channel.)
     pub fn connect(
         &self,
         remote: SocketAddrV4,
@@ -279,12 +303,19 @@ impl EventChannel {
         init: &QpInit,
         param: &ConnParam,
         timeout: Option<Duration>,
-    ) -> Result<(CmEvent, Qp), CmError> {
+    ) -> Result<Connection, CmError> {
         let id = self.create_id();
+        let expect = |wanted| match self.wait_for_any(|event| event.id.is(&id), timeout)? {
+            Some(event) if event.event == wanted => Ok(()),
+            other => Err(CmError::Unexpected {
+                wanted,
+                came: other.map(|event| (event.event, event.status)),
+            }),
+        };
         id.resolve_addr(remote)?;
-        self.expect_event(CmEventType::AddrResolved, timeout)?;
+        expect(CmEventType::AddrResolved)?;
         id.resolve_route()?;
-        self.expect_event(CmEventType::RouteResolved, timeout)?;
+        expect(CmEventType::RouteResolved)?;
         self.finish_connecting(&id, pd, init, param, timeout)
     }
 
@@ -296,7 +327,7 @@ impl EventChannel {
         init: &QpInit,
         param: &ConnParam,
         timeout: Option<Duration>,
-    ) -> Result<(CmEvent, Qp), CmError> {
+    ) -> Result<Connection, CmError> {
         let id = self.create_id();
         id.resolve_with(info)?;
         self.finish_connecting(&id, pd, init, param, timeout)
@@ -309,11 +340,10 @@ impl EventChannel {
         init: &QpInit,
         param: &ConnParam,
         timeout: Option<Duration>,
-    ) -> Result<(CmEvent, Qp), CmError> {
+    ) -> Result<Connection, CmError> {
         let qp = id.create_qp(pd, init)?;
         id.connect(param)?;
-        let established = self.expect_event(CmEventType::Established, timeout)?;
-        Ok((established, qp))
+        self.established(id, qp, timeout)
     }
 }
 

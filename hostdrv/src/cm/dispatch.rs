@@ -10,7 +10,8 @@ use super::device_state::DeviceState;
 use super::event::{of_failure, of_reason, of_rejection, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
 use super::packet_filter::lets_in;
-use super::policy::{Asker, Judgement, REJECTED_BUSY, REJECTED_BY_POLICY};
+use super::policy::{Asker, Direction, Judgement, REJECTED_BUSY, REJECTED_BY_POLICY};
+use super::start_up::{Agreed, ConnectFailure};
 use super::TransportKind;
 use crate::device::{Device, EventOwner};
 use crate::error::DeviceError;
@@ -85,7 +86,7 @@ impl EventOwner for IdInner {
                 event.private_data = private_data.to_vec();
                 event.responder_resources = Some(agreed.ird);
                 event.initiator_depth = Some(agreed.ord);
-                event.agreed = Some(agreed);
+                event.agreed = Some(Agreed::of_engine(agreed));
                 (event.peer_ird, event.peer_ord) = (ird, ord);
                 remember_next_hop(&id);
                 event
@@ -108,6 +109,7 @@ impl EventOwner for IdInner {
                 if channel.is_some_and(|channel| channel.forget_request(&id)) {
                     return;
                 }
+                let reason = ConnectFailure::of_engine(reason);
                 let (kind, errno) = match of_failure(reason) {
                     // Who was asked is neither rejected nor without an answer.
                     (_, errno) if asked => (CmEventType::ConnectError, errno),
@@ -155,6 +157,8 @@ impl EventOwner for IdInner {
             return Ok(());
         }
         let asker = Asker {
+            direction: Direction::In,
+            user: None,
             from: remote.ip.into(),
             port,
             transport: match conn.is_inside() {

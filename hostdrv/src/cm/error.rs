@@ -130,7 +130,7 @@ impl From<Refusal> for CmError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Engine(error) => Self::Refused(error),
-            other => DeviceError::Command(other).into(),
+            other => DeviceError::Command(other.to_string()).into(),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use weft_engine::{Agreed, ConnectFailure, DisconnectReason, RtrKinds};
+use weft_engine::{DisconnectReason, RtrKinds};
 
 use super::families::NO_IPV6;
 use super::id::CmId;
 use super::policy::{REJECTED_BUSY, REJECTED_BY_POLICY};
+use super::start_up::{Agreed, ConnectFailure};
 
 /// What happened (`rdma_cm_event_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -209,7 +210,7 @@ fn explain(failure: ConnectFailure) -> &'static str {
         }
         ConnectFailure::SegmentTooSmall => "the peer's segments have no room for an FPDU",
         ConnectFailure::NoXrc => "the peer is no XRC target",
-        _ => "it did not come about",
+        ConnectFailure::Other => "it did not come about",
     }
 }
 
@@ -239,7 +240,7 @@ pub(super) fn of_failure(failure: ConnectFailure) -> (CmEventType, i32) {
         ConnectFailure::SegmentTooSmall => (ConnectError, errno::EMSGSIZE),
         ConnectFailure::NoXrc => (ConnectError, errno::EOPNOTSUPP),
         ConnectFailure::NoRtr => (ConnectError, errno::ETIMEDOUT),
-        _ => (ConnectError, errno::EIO),
+        ConnectFailure::Other => (ConnectError, errno::EIO),
     }
 }
 

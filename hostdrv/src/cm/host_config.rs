@@ -14,6 +14,8 @@ use crate::bounded;
 
 /// The file of hosts that name none.
 pub const CONFIG_FILE: &str = "/etc/weft/weft.toml";
+// Environment (programs): `WEFT_CONFIG`: the host's configuration for programs that say nothing (docs/peer2peer.md#who-decides), or `off`. Without
+// it: `/etc/weft/weft.toml`, if it is there.
 /// The environment variable that names another one; `off`: none.
 pub const CONFIG_VARIABLE: &str = "WEFT_CONFIG";
 

@@ -69,7 +69,7 @@ pub enum Decision {
 pub(super) type Callback = dyn Fn(&ConnectRequest) -> Decision + Send + Sync;
 
 /// An identifier (`rdma_cm_id`). Clones are the same one; when the last is dropped, what it stands
-/// for ends: a listener stops, a request is rejected, a connection is aborted.
+/// for ends: a listener stops, a request is rejected, a connection is aborted, but one that is [closing](Self::disconnect) goes on to its end.
 #[derive(Clone)]
 pub struct CmId {
     pub(super) inner: Arc<IdInner>,
@@ -425,7 +425,7 @@ impl CmId {
                 let connect = commands::connect(qp.id(), &params);
                 let answer = device.command_in(&mut state, &connect, params.private_data)?;
                 let conn = ConnId::from_number(answer.conn);
-                conn.ok_or(DeviceError::Command(Refusal::NoAnswer))?
+                conn.ok_or_else(|| DeviceError::Command(Refusal::NoAnswer.to_string()))?
             }
         };
         state.event_routing.add_connection(conn, self.owner());
@@ -620,8 +620,15 @@ impl Drop for IdInner {
                 Some(ended.map(|_| ()).map_err(CmError::from))
             }
             (CmState::Requested, Some(conn)) => Some(backend::reject(device, conn, &[])),
+            // It goes on to its orderly end by itself.
+            (CmState::Disconnecting, Some(conn)) if !conn.is_inside() => None,
             (CmState::Closed, _) | (_, None) => None,
-            (_, Some(conn)) => Some(backend::abort(device, conn)),
+            (_, Some(conn)) => {
+                if let Some(qp) = &data.qp {
+                    qp.abandon();
+                }
+                Some(backend::abort(device, conn))
+            }
         };
         if let Some(conn) = conn {
             self.device.lock().event_routing.remove_connection(conn);
@@ -638,7 +645,7 @@ impl Device {
     }
 
     /// The host's policy, if nobody has set one.
-    fn take_host_policy(&self) -> Result<(), CmError> {
+    pub(super) fn take_host_policy(&self) -> Result<(), CmError> {
         if DeviceState::of(self).policy().is_none() {
             let policy = HostPolicy::of_host()?;
             DeviceState::of(self).policy().get_or_insert(policy);

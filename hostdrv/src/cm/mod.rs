@@ -9,6 +9,8 @@
 //!   disconnect     -> DISCONNECTED               DISCONNECTED <-
 //! ```
 //!
+//! In one call at either end: [`EventChannel::connect`] and [`EventChannel::accept`] give a [`Connection`].
+//!
 //! Or apart from connecting: [`Device::get_addr_info`](crate::Device::get_addr_info) gives entries with all that connecting needs to know,
 //! [`CmId::resolve_with`] takes one instead of the first two calls.
 
@@ -16,6 +18,8 @@ mod addr_info;
 mod address;
 mod backend;
 mod channel;
+mod client_gate;
+mod connection;
 mod device_state;
 mod direct;
 mod dispatch;
@@ -32,12 +36,15 @@ mod param;
 mod policy;
 mod resolver;
 mod route;
+mod start_up;
 mod take_over;
 
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
 pub use address::addresses_of;
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
 pub use channel::EventChannel;
+pub use client_gate::client_gate;
+pub use connection::Connection;
 pub use direct::{Direct, DirectError, DirectName, DirectQp, DirectState};
 pub use dispatch::{REJECTED_NO_PEER_TO_PEER, REJECTED_PEER_TO_PEER};
 pub use error::CmError;
@@ -49,14 +56,15 @@ pub use options::CmOption;
 pub use packet_filter::PacketFilter;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
 pub use policy::{
-    Asker, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE, REJECTED_BUSY,
-    REJECTED_BY_POLICY,
+    Asker, Direction, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE,
+    REJECTED_BUSY, REJECTED_BY_POLICY,
 };
 pub use resolver::{
     answer_bytes, answer_from_bytes, Elsewhere, Question, Station, Table, TableError, Told,
     RESOLVER_SOCKET, RESOLVER_VARIABLE,
 };
-pub use resolver::{read_message, write_message};
+pub use resolver::{read_message, write_message, Until};
 pub use route::{RouteError, RouteRecord, Source, TransportKind, ROUTE_VERSION};
+pub use start_up::{Agreed, ConnectFailure};
 pub use take_over::{MpaStart, TakeOverError};
-pub use weft_engine::{Agreed, ConnectFailure, DisconnectReason, Revision, RtrKinds, StreamState};
+pub use weft_engine::{DisconnectReason, Revision, RtrKinds, StreamState};

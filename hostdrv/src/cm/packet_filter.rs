@@ -15,7 +15,7 @@ pub trait PacketFilter: Send + Sync {
 impl Device {
     /// Whom else to ask about each request that comes to this device's listeners by the wire; `None`: nobody, as at first. A request that is not let in is
     /// rejected with [`REJECTED_BY_POLICY`](super::REJECTED_BY_POLICY), and no program hears of it. An interface of `weft-tools` sets it when asked
-    /// to (`Interface::honour_packet_filter`).
+    /// to (`NetInterface::honour_packet_filter`).
     pub fn set_packet_filter(&self, filter: Option<Arc<dyn PacketFilter>>) {
         *DeviceState::of(self).filter() = filter;
     }

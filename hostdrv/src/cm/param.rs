@@ -7,6 +7,7 @@ use weft_engine::{ConnectParams, Endpoint, Revision, RtrKinds};
 use super::host_config::HostConfig;
 use super::CmError;
 
+// Environment (programs): `WEFT_PEER_TO_PEER`: peer-to-peer start-up (RFC 6581) where a program does not say: `on` or `off`. Without it: on.
 /// The environment variable that says whether connections are peer-to-peer unless the program does.
 pub const PEER_TO_PEER_VARIABLE: &str = "WEFT_PEER_TO_PEER";
 

@@ -45,7 +45,7 @@ pub enum MpaStart<'a> {
 
 impl CmId {
     /// Takes a connection out of the kernel, and goes on with it in the card, on this identifier's queue pair: STREAM_ESTABLISHED
-    /// follows, or CONNECT_ERROR. The socket's local address is the device's; the card's `Interface` (`weft-tools`)
+    /// follows, or CONNECT_ERROR. The socket's local address is the device's; the card's `NetInterface` (`weft-tools`)
     /// must not be at work meanwhile, so call it where that is served. The peer notices nothing. Whoever still has the socket finds it
     /// aborted.
     #[tracing::instrument(name = "take_over", level = "debug", skip_all, fields(device = self.device().name()))]
@@ -57,7 +57,7 @@ impl CmId {
             operation: OPERATION,
         })?;
         let frozen = Frozen::new(socket)?;
-        let state = frozen.state();
+        let state = frozen.state().engine();
         let own = self.device().ip();
         if state.local.ip != own.octets() {
             return Err(CmError::NotLocal {
@@ -94,7 +94,7 @@ impl CmId {
         let answer = device.command_in(&mut locked, &adopt, &record);
         let answer = answer.map_err(CmError::from)?;
         let conn = weft_engine::ConnId::from_number(answer.conn)
-            .ok_or(DeviceError::Command(Refused::NoAnswer))
+            .ok_or_else(|| DeviceError::Command(Refused::NoAnswer.to_string()))
             .map_err(CmError::from)?;
         let remote = state.remote;
         if let Err(refusal) = frozen.leave() {
@@ -152,7 +152,7 @@ impl CmId {
         let how = match start {
             MpaStart::Active(param) => StartMpa::Active(param.start_up()?),
             MpaStart::Passive => StartMpa::Passive,
-            MpaStart::Past(agreed) => StartMpa::Past(*agreed),
+            MpaStart::Past(agreed) => StartMpa::Past(agreed.for_engine()),
         };
         let private_data = match &how {
             StartMpa::Active(params) => params.private_data,

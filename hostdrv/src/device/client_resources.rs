@@ -1,15 +1,14 @@
 //! What belongs to a process that control rings were lent to: it commands that, and nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use weft_engine::commands::{Answer, Command, Refusal};
 use weft_engine::{Access, ConnId, Error, Event, PdId, QpId};
 use weft_layout::CommandOpcode;
 
-/// Regions that it may register at a time.
-const MAX_REGIONS: usize = 256;
-/// Ports that it may listen on at a time.
-const MAX_PORTS: usize = 16;
+use super::account::{Account, Charge, Resource};
+
 /// Requests that may wait for its answer at a port.
 const MAX_BACKLOG: u32 = 64;
 
@@ -21,15 +20,23 @@ struct Memory {
 }
 
 /// What was given to it, and what it has made of that.
-#[derive(Default)]
 pub(super) struct ClientResources {
+    account: Arc<Account>,
     pds: BTreeSet<PdId>,
     qps: BTreeSet<QpId>,
     memory: Vec<Memory>,
     /// Registered by it.
-    stags: BTreeSet<u32>,
-    ports: BTreeSet<u16>,
-    conns: BTreeSet<ConnId>,
+    stags: BTreeMap<u32, Charge>,
+    ports: BTreeMap<u16, Charge>,
+    /// One that it has inherited may not be counted.
+    conns: BTreeMap<ConnId, Option<Charge>>,
+}
+
+/// What it may have done, as it is to be done, and what is counted if it is.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) command: Command,
+    charge: Option<Charge>,
 }
 
 /// Nothing that exists has this name for it: what is another's is as what is not there.
@@ -41,6 +48,25 @@ fn not_its_own<T>(is_its_own: bool, error: Error, then: T) -> Result<T, Refusal>
 }
 
 impl ClientResources {
+    /// Of somebody who has nothing yet.
+    pub(super) fn of(account: Arc<Account>) -> Self {
+        Self {
+            account,
+            pds: BTreeSet::new(),
+            qps: BTreeSet::new(),
+            memory: Vec::new(),
+            stags: BTreeMap::new(),
+            ports: BTreeMap::new(),
+            conns: BTreeMap::new(),
+        }
+    }
+
+    /// One more, or why not.
+    fn one_more(&self, resource: Resource, none: Error) -> Result<Option<Charge>, Refusal> {
+        let charge = self.account.charge(resource, 1);
+        charge.map(Some).map_err(|_| none.into())
+    }
+
     /// It may connect this queue pair, which is of this domain.
     pub(super) fn give_qp(&mut self, pd: PdId, qp: QpId) {
         self.pds.insert(pd);
@@ -59,12 +85,13 @@ impl ClientResources {
     /// A queue pair is no more its, nor is this connection, which it has if it was its.
     pub(super) fn part_with(&mut self, qp: QpId, conn: Option<ConnId>) -> Option<ConnId> {
         self.qps.remove(&qp);
-        conn.filter(|conn| self.conns.remove(conn))
+        conn.filter(|conn| self.conns.remove(conn).is_some())
     }
 
     /// A connection of a queue pair of its is its from now on.
     pub(super) fn inherit(&mut self, conn: ConnId) {
-        self.conns.insert(conn);
+        let charge = self.account.charge(Resource::Connections, 1);
+        self.conns.insert(conn, charge.ok());
     }
 
     /// It may register parts of this memory in this domain, with no more access than this.
@@ -78,13 +105,14 @@ impl ClientResources {
     }
 
     /// May it have this done? What it may, as it is to be done; `is_behind`: events wait for it that it does not take.
-    pub(super) fn check(&self, command: &Command, is_behind: bool) -> Result<Command, Refusal> {
+    pub(super) fn check(&self, command: &Command, is_behind: bool) -> Result<Checked, Refusal> {
         let opcode = command.opcode().map_err(|_| Refusal::Malformed)?;
         let has_qp = self.qps.contains(&QpId::from_number(command.qp));
         let conn = ConnId::from_number(command.conn);
-        let has_conn = conn.is_some_and(|conn| self.conns.contains(&conn));
+        let has_conn = conn.is_some_and(|conn| self.conns.contains_key(&conn));
         let same = *command;
-        match opcode {
+        let mut charge = None;
+        let command = match opcode {
             // What queues in memory are for, or what comes from a socket, is its owner's to make.
             CommandOpcode::AllocPd
             | CommandOpcode::DeallocPd
@@ -102,29 +130,39 @@ impl ClientResources {
             // The connection that waits is anybody's.
             | CommandOpcode::Forget => Err(Refusal::Malformed),
             CommandOpcode::Resolve => Ok(same),
-            CommandOpcode::Register => self.check_region(command).map(|()| same),
+            CommandOpcode::Register => {
+                self.check_region(command)?;
+                charge = self.one_more(Resource::Regions, Error::NoStags)?;
+                Ok(same)
+            }
             CommandOpcode::Deregister => {
-                let has = self.stags.contains(&command.stag);
+                let has = self.stags.contains_key(&command.stag);
                 not_its_own(has, Error::UnknownStag(command.stag), same)
             }
             CommandOpcode::ModifyQp | CommandOpcode::QueryQp => {
                 not_its_own(has_qp, Error::UnknownQp, same)
             }
-            CommandOpcode::Listen if self.ports.len() >= MAX_PORTS => Err(Error::NoPorts.into()),
-            CommandOpcode::Listen => Ok(Command {
-                // 0 is any number.
-                backlog: match command.backlog {
-                    0 => MAX_BACKLOG,
-                    some => some.min(MAX_BACKLOG),
-                },
-                ..same
-            }),
+            CommandOpcode::Listen => {
+                charge = self.one_more(Resource::Ports, Error::NoPorts)?;
+                Ok(Command {
+                    // 0 is any number.
+                    backlog: match command.backlog {
+                        0 => MAX_BACKLOG,
+                        some => some.min(MAX_BACKLOG),
+                    },
+                    ..same
+                })
+            }
             CommandOpcode::Unlisten => {
-                let has = self.ports.contains(&command.port);
+                let has = self.ports.contains_key(&command.port);
                 not_its_own(has, Error::UnknownConnection, same)
             }
             CommandOpcode::Connect if is_behind => Err(Error::NoConnections.into()),
-            CommandOpcode::Connect => not_its_own(has_qp, Error::UnknownQp, same),
+            CommandOpcode::Connect => {
+                not_its_own(has_qp, Error::UnknownQp, ())?;
+                charge = self.one_more(Resource::Connections, Error::NoConnections)?;
+                Ok(same)
+            }
             CommandOpcode::Accept => {
                 not_its_own(has_conn, Error::UnknownConnection, ())?;
                 not_its_own(has_qp, Error::UnknownQp, same)
@@ -132,7 +170,8 @@ impl ClientResources {
             CommandOpcode::Reject | CommandOpcode::Disconnect | CommandOpcode::Abort => {
                 not_its_own(has_conn, Error::UnknownConnection, same)
             }
-        }
+        };
+        command.map(|command| Checked { command, charge })
     }
 
     /// A region has to lie in memory that was given to it, with no more access than that has.
@@ -146,57 +185,63 @@ impl ClientResources {
             let last = memory.iova.saturating_add(memory.length);
             memory.iova <= iova && end <= last && memory.access.contains(access)
         };
-        not_its_own(self.memory.iter().any(holds), Error::InvalidRegion, ())?;
-        match self.stags.len() < MAX_REGIONS {
-            true => Ok(()),
-            false => Err(Error::NoStags.into()),
-        }
+        not_its_own(self.memory.iter().any(holds), Error::InvalidRegion, ())
     }
 
     /// A command of it was done; the queue pair that takes work from now on, if one does.
-    pub(super) fn done(&mut self, command: &Command, answer: &Answer) -> Option<QpId> {
+    pub(super) fn done(&mut self, checked: Checked, answer: &Answer) -> Option<QpId> {
+        let Checked { command, charge } = checked;
         let conn = ConnId::from_number(command.conn);
         match command.opcode().ok()? {
             CommandOpcode::Register => {
-                self.stags.insert(answer.stag);
+                self.stags.insert(answer.stag, charge?);
             }
             CommandOpcode::Deregister => {
                 self.stags.remove(&command.stag);
             }
             CommandOpcode::Listen => {
-                self.ports.insert(answer.port);
+                self.ports.insert(answer.port, charge?);
             }
             CommandOpcode::Unlisten => {
                 self.ports.remove(&command.port);
             }
             CommandOpcode::Connect => {
-                self.conns.extend(ConnId::from_number(answer.conn));
+                let made = ConnId::from_number(answer.conn);
+                self.conns.extend(made.map(|conn| (conn, charge)));
                 return Some(QpId::from_number(command.qp));
             }
             CommandOpcode::Accept => return Some(QpId::from_number(command.qp)),
             // There is no event of these.
             CommandOpcode::Reject | CommandOpcode::Abort => {
-                self.conns.retain(|own| Some(*own) != conn);
+                self.conns.retain(|own, _| Some(*own) != conn);
             }
             _ => {}
         }
         None
     }
 
-    /// Is this event of what belongs to it? A request at a port of it does from now on.
-    pub(super) fn take(&mut self, event: &Event) -> bool {
-        match event {
-            Event::ConnectRequest { conn, port, .. } if self.ports.contains(port) => {
-                self.conns.insert(*conn);
-                true
+    /// Is this event of what belongs to it? A request at a port of it does from now on, if it may have one more.
+    pub(super) fn take(&mut self, event: &Event) -> Taken {
+        let is_its_own = match event {
+            Event::ConnectRequest { conn, port, .. } if self.ports.contains_key(port) => {
+                return match self.account.charge(Resource::Connections, 1) {
+                    Ok(charge) => {
+                        self.conns.insert(*conn, Some(charge));
+                        Taken::Own
+                    }
+                    Err(_) => Taken::TooMany,
+                };
             }
-            Event::ConnectRequest { .. } => false,
-            Event::Established { conn, .. } => self.conns.contains(conn),
+            Event::Established { conn, .. } => self.conns.contains_key(conn),
             Event::Rejected { conn, .. }
             | Event::ConnectError { conn, .. }
-            | Event::Disconnected { conn, .. } => self.conns.remove(conn),
+            | Event::Disconnected { conn, .. } => self.conns.remove(conn).is_some(),
             Event::QpFatal { qp, .. } | Event::LastWqe { qp } => self.has_qp(*qp),
             _ => false,
+        };
+        match is_its_own {
+            true => Taken::Own,
+            false => Taken::Others,
         }
     }
 
@@ -215,12 +260,21 @@ impl ClientResources {
     }
 }
 
-/// What somebody had who is gone.
+/// Whose an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Own,
+    Others,
+    /// A request at its port, where it has as many connections as it may.
+    TooMany,
+}
+
+/// What somebody had who is gone. What is counted is so until it is dropped.
 pub(super) struct GivenUp {
-    pub(super) conns: BTreeSet<ConnId>,
-    pub(super) ports: BTreeSet<u16>,
+    pub(super) conns: BTreeMap<ConnId, Option<Charge>>,
+    pub(super) ports: BTreeMap<u16, Charge>,
     pub(super) qps: BTreeSet<QpId>,
-    pub(super) stags: BTreeSet<u32>,
+    pub(super) stags: BTreeMap<u32, Charge>,
 }
 
 #[cfg(test)]
@@ -228,6 +282,7 @@ mod tests {
     use weft_engine::commands;
     use weft_engine::{ConnectFailure, ConnectParams, QpConfig, QpState};
 
+    use super::super::account::Quota;
     use super::*;
 
     fn conn(number: u64) -> ConnId {
@@ -240,16 +295,20 @@ mod tests {
 
     /// It has domain 1, queue pair 5 and 0x1000 bytes from 0x10000 on.
     fn resources() -> ClientResources {
-        let mut all = ClientResources::default();
+        let quota = Quota::UNLIMITED.with(Resource::Regions, MOST);
+        let mut all = ClientResources::of(Account::new("the client", quota, None));
         let pd = PdId::from_number(1);
         all.give_qp(pd, qp(5));
         all.give_memory(pd, 0x10000, 0x1000, Access::LOCAL_WRITE);
         all
     }
 
+    /// Regions that it may have.
+    const MOST: u64 = 256;
+
     fn done(all: &mut ClientResources, command: &Command, answer: Answer) {
-        let command = all.check(command, false).expect("its own");
-        all.done(&command, &answer);
+        let checked = all.check(command, false).expect("its own");
+        all.done(checked, &answer);
     }
 
     #[test]
@@ -313,7 +372,7 @@ mod tests {
             assert_eq!(all.check(&command, false).err(), why, "{command:?}");
         }
         let own = region(1, 0x10000, 16, rights);
-        for stag in 0..MAX_REGIONS as u32 {
+        for stag in 0..MOST as u32 {
             let answer = Answer {
                 stag,
                 ..Answer::default()
@@ -344,25 +403,30 @@ mod tests {
         );
         done(&mut all, &commands::listen(0, 1 << 20), answer);
         let behind = all.check(&commands::connect(qp(5), &ConnectParams::default()), true);
-        assert_eq!(behind, Err(Refusal::Engine(Error::NoConnections)));
+        assert_eq!(behind.err(), Some(Refusal::Engine(Error::NoConnections)));
         let listen = all.check(&commands::listen(0, 1 << 20), false);
-        assert_eq!(listen.expect("possible").backlog, MAX_BACKLOG);
+        assert_eq!(listen.expect("possible").command.backlog, MAX_BACKLOG);
         let listen = all.check(&commands::listen(0, 0), false);
-        assert_eq!(listen.expect("possible").backlog, MAX_BACKLOG);
+        assert_eq!(listen.expect("possible").command.backlog, MAX_BACKLOG);
         let over = |number| Event::ConnectError {
             conn: conn(number),
             reason: ConnectFailure::Closed,
         };
-        assert!(!all.take(&over(8)));
+        assert_eq!(all.take(&over(8)), Taken::Others);
         assert!(all.check(&commands::abort(conn(7)), false).is_ok());
-        assert!(all.take(&over(7)));
-        assert!(!all.take(&over(7)));
+        assert_eq!(all.account.table(), [("ports", 1), ("connections", 1)]);
+        assert_eq!(all.take(&over(7)), Taken::Own);
+        assert_eq!(all.take(&over(7)), Taken::Others);
+        assert_eq!(all.account.table(), [("ports", 1)]);
         assert!(all.check(&commands::abort(conn(7)), false).is_err());
         let fatal = |number| Event::QpFatal {
             qp: qp(number),
             terminate: None,
             received: false,
         };
-        assert!(all.take(&fatal(5)) && !all.take(&fatal(6)));
+        assert_eq!(
+            [5, 6].map(|qp| all.take(&fatal(qp))),
+            [Taken::Own, Taken::Others]
+        );
     }
 }

@@ -1,35 +1,76 @@
 //! Control rings of other processes: their commands are checked and done, events of what is theirs go to them.
 //!
-//! Nothing wakes their process, and a command does not wake this one: each [`Device::progress`](super::Device::progress) looks.
+//! A command does not wake this process by itself: each [`Device::progress`](super::Device::progress) looks.
 
-use std::collections::VecDeque;
+mod gates;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use weft_engine::commands::{self, Refusal};
-use weft_engine::{Access, Engine, Event, PdId, Port, QpId, QpState};
+use weft_engine::commands::{self, Answer, Refusal};
+use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, QpState};
+use weft_queues::TakenCommand;
 
-use super::client_resources::ClientResources;
+use super::account::{Account, Charge};
+use super::client_resources::{Checked, ClientResources, Taken};
 use super::control::ControlRings;
-use super::executor::Executor;
+use super::executor::{Executor, Outcome};
+use super::gate::{self, Gate};
 use super::{Device, Here, Place, State};
 use crate::error::DeviceError;
+use gates::is_for_the_gate;
 
 /// Events that wait for room in its ring: with so many, a process gets no more connections.
 const MAX_WAITING: usize = 64;
+
+/// The connection that an event is of.
+fn conn_of(event: &Event) -> Option<ConnId> {
+    match event {
+        Event::ConnectRequest { conn, .. }
+        | Event::Established { conn, .. }
+        | Event::Rejected { conn, .. }
+        | Event::ConnectError { conn, .. }
+        | Event::Disconnected { conn, .. } => Some(*conn),
+        _ => None,
+    }
+}
+
+/// Has a command done that was checked.
+fn done<P: Port>(
+    checked: Checked,
+    taken: &TakenCommand,
+    now: u64,
+    (resources, bound): (&mut ClientResources, &mut Vec<QpId>),
+    engine: &mut Engine,
+    port: &mut P,
+) -> Answer {
+    let answer = engine.execute(now, &checked.command, taken.private_data(), port);
+    if commands::outcome(&answer).is_ok() {
+        bound.extend(resources.done(checked, &answer));
+    }
+    answer
+}
 
 /// A process that has control rings.
 pub(super) struct ControlClient {
     number: u64,
     executor: Executor,
     resources: ClientResources,
-    /// Events that had no room.
+    /// Events that had no room, or wait behind a request that nobody has decided on.
     waiting: VecDeque<Event>,
+    /// Who decides; the request at the head of `waiting` was let in.
+    gate: Arc<dyn Gate>,
+    let_in: Option<ConnId>,
+    /// A command that waits for a decision.
+    parked: Option<TakenCommand>,
     /// Commands of what is not its own.
     refused: u64,
+    /// Connections that its gate has rejected.
+    turned_away: u32,
     /// What lives as long as it may be used; of which queue pair it is a handle.
     keeps: Vec<(Option<QpId>, Box<dyn Send>)>,
     /// It is gone; regions of it that work still uses.
-    ending: Option<Vec<u32>>,
+    ending: Option<BTreeMap<u32, Charge>>,
 }
 
 impl ControlClient {
@@ -39,41 +80,59 @@ impl ControlClient {
 
     /// Takes an event of what belongs to it.
     fn take<P: Port>(&mut self, now: u64, event: Event, engine: &mut Engine, port: &mut P) {
-        if let (Event::ConnectRequest { conn, .. }, true) = (&event, self.is_behind()) {
-            tracing::warn!(
-                control_client = self.number,
-                "request rejected: nobody takes events"
-            );
-            self.resources.forget(*conn);
-            engine.execute(now, &commands::reject(*conn), &[], port);
-            return;
+        if matches!(event, Event::ConnectRequest { .. }) && self.is_behind() {
+            return self.reject(now, &event, engine, port);
         }
         self.waiting.push_back(event);
     }
 
+    /// A request that it does not hear of, since it does not take its events or has all the connections that it may have.
+    fn reject<P: Port>(&mut self, now: u64, request: &Event, engine: &mut Engine, port: &mut P) {
+        let Some(conn) = conn_of(request) else { return };
+        tracing::debug!(control_client = self.number, ?conn, "request rejected");
+        self.resources.forget(conn);
+        engine.execute(now, &commands::reject(conn), weft_engine::BUSY, port);
+    }
+
+    /// Writes events, up to a request that is not decided on.
     fn put_events(&mut self) {
-        let waiting = &mut self.waiting;
-        self.executor.put_events(|| waiting.pop_front());
+        let (waiting, let_in) = (&mut self.waiting, &mut self.let_in);
+        self.executor.put_events(|| {
+            if let Some(Event::ConnectRequest { conn, .. }) = waiting.front() {
+                if let_in.take_if(|there| there == conn).is_none() {
+                    return None;
+                }
+            }
+            waiting.pop_front()
+        });
     }
 
     /// Has its commands done, as far as they are of what is its own; queue pairs that take work from now on.
     fn take_commands<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> Vec<QpId> {
         let is_behind = self.is_behind();
-        let (resources, refused) = (&mut self.resources, &mut self.refused);
+        let (resources, refused, parked) =
+            (&mut self.resources, &mut self.refused, &mut self.parked);
         let mut bound = Vec::new();
         self.executor.take_commands(|taken| {
-            let command = match resources.check(&taken.command, is_behind) {
-                Ok(command) => command,
+            let checked = match resources.check(&taken.command, is_behind) {
+                Ok(checked) => checked,
                 Err(refusal) => {
                     *refused += 1;
-                    return commands::refused(refusal);
+                    return Outcome::Answered(commands::refused(refusal));
                 }
             };
-            let answer = engine.execute(now, &command, taken.private_data(), port);
-            if commands::outcome(&answer).is_ok() {
-                bound.extend(resources.done(&command, &answer));
+            if is_for_the_gate(taken) {
+                *parked = Some(taken.clone());
+                return Outcome::Parked;
             }
-            answer
+            Outcome::Answered(done(
+                checked,
+                taken,
+                now,
+                (resources, &mut bound),
+                engine,
+                port,
+            ))
         });
         bound
     }
@@ -81,18 +140,20 @@ impl ControlClient {
     /// It is gone: what it has made ends.
     fn end<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) {
         let had = self.resources.give_up();
-        for conn in had.conns {
+        for conn in had.conns.into_keys() {
             let aborted = engine.execute(now, &commands::abort(conn), &[], port);
             tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a control client that is gone");
         }
-        for number in had.ports {
+        for number in had.ports.into_keys() {
             engine.execute(now, &commands::unlisten(number), &[], port);
         }
         for qp in had.qps {
             engine.execute(now, &commands::modify_qp(qp, QpState::Error), &[], port);
         }
         self.waiting.clear();
-        self.ending = Some(had.stags.into_iter().collect());
+        (self.parked, self.let_in) = (None, None);
+        self.gate = Arc::new(gate::Open);
+        self.ending = Some(had.stags);
     }
 
     /// Removes regions of one that is gone; true: there are none left.
@@ -100,7 +161,7 @@ impl ControlClient {
         let Some(stags) = &mut self.ending else {
             return false;
         };
-        stags.retain(|stag| {
+        stags.retain(|stag, _| {
             let gone = engine.execute(now, &commands::deregister(*stag), &[], port);
             commands::outcome(&gone) == Err(Refusal::Engine(weft_engine::Error::InUse))
         });
@@ -110,15 +171,24 @@ impl ControlClient {
 
 impl State {
     /// Control rings for another process; the number of who has them.
-    pub(crate) fn add_control_client(&mut self, rings: Arc<ControlRings>) -> u64 {
+    fn add_control_client(
+        &mut self,
+        rings: Arc<ControlRings>,
+        account: Arc<Account>,
+        gate: Arc<dyn Gate>,
+    ) -> u64 {
         let number = self.next_control_client;
         self.next_control_client += 1;
         self.control_clients.push(ControlClient {
             number,
             executor: Executor::new(rings),
-            resources: ClientResources::default(),
+            resources: ClientResources::of(account),
             waiting: VecDeque::new(),
+            gate,
+            let_in: None,
+            parked: None,
             refused: 0,
+            turned_away: 0,
             keeps: Vec::new(),
             ending: None,
         });
@@ -153,6 +223,20 @@ impl State {
                 .give_memory(pd, iova, length, access);
             control_client.keeps.push((None, keeps));
         }
+    }
+
+    /// Something lives as long as it, or as this queue pair of its.
+    pub(crate) fn keep_for(&mut self, number: u64, of: Option<QpId>, thing: Box<dyn Send>) {
+        match self.control_client(number) {
+            Some(control_client) => control_client.keeps.push((of, thing)),
+            None => self.release(thing),
+        }
+    }
+
+    /// Answers and events that were written for it so far.
+    pub(crate) fn news_of(&mut self, number: u64) -> u64 {
+        self.control_client(number)
+            .map_or(0, |control_client| control_client.executor.news())
     }
 
     /// Commands of it that were refused, because they were of what is not its own.
@@ -265,10 +349,12 @@ impl State {
             // A queue pair may be of several, everything else is of one.
             let mut is_theirs = false;
             for control_client in &mut *control_clients {
-                if control_client.resources.take(&event) {
-                    is_theirs = true;
-                    control_client.take(card.now(), event.clone(), engine, card);
+                match control_client.resources.take(&event) {
+                    Taken::Others => continue,
+                    Taken::Own => control_client.take(card.now(), event.clone(), engine, card),
+                    Taken::TooMany => control_client.reject(card.now(), &event, engine, card),
                 }
+                is_theirs = true;
             }
             if !is_theirs {
                 return Some(event);
@@ -283,12 +369,16 @@ impl State {
 
 impl Device {
     /// Control rings for another process, and the number of who has them.
-    pub(crate) fn share_control(&self) -> Result<(Arc<ControlRings>, u64), DeviceError> {
+    pub(crate) fn share_control(
+        &self,
+        account: Arc<Account>,
+        gate: Arc<dyn Gate>,
+    ) -> Result<(Arc<ControlRings>, u64), DeviceError> {
         let rings = ControlRings::shareable()?;
         let mut state = self.lock();
         state.check_fault()?;
         state.check_here("lending to other processes")?;
-        let number = state.add_control_client(rings.clone());
+        let number = state.add_control_client(rings.clone(), account, gate);
         Ok((rings, number))
     }
 

@@ -17,8 +17,17 @@ pub(super) struct Executor {
     /// Commands taken, events written.
     taken: u32,
     written: u32,
+    /// One that is to be answered later: those behind it wait.
+    parked: bool,
     /// The ring's tail says what cannot be: nothing more is taken.
     broken: bool,
+}
+
+/// What becomes of a command that was taken.
+pub(super) enum Outcome {
+    Answered(Answer),
+    /// It is [answered](Executor::answer_parked) later.
+    Parked,
 }
 
 impl Executor {
@@ -27,6 +36,7 @@ impl Executor {
             rings,
             taken: 0,
             written: 0,
+            parked: false,
             broken: false,
         }
     }
@@ -35,11 +45,11 @@ impl Executor {
     /// answer is to be woken.
     pub(super) fn take_commands(
         &mut self,
-        mut execute: impl FnMut(&TakenCommand) -> Answer,
+        mut execute: impl FnMut(&TakenCommand) -> Outcome,
     ) -> bool {
         let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
         let before = self.taken;
-        while !self.broken && self.taken.wrapping_sub(before) < ring.capacity() {
+        while !(self.broken || self.parked) && self.taken.wrapping_sub(before) < ring.capacity() {
             let taken = match ring.take(memory, self.taken) {
                 None => break,
                 Some(Ok(taken)) => taken,
@@ -49,11 +59,27 @@ impl Executor {
                     break;
                 }
             };
-            let answer = execute(&taken);
-            ring.put_answer(memory, self.taken, answer);
+            match execute(&taken) {
+                Outcome::Answered(answer) => ring.put_answer(memory, self.taken, answer),
+                Outcome::Parked => self.parked = true,
+            }
             self.taken = self.taken.wrapping_add(1);
         }
         self.taken != before && ring.disarm(memory)
+    }
+
+    /// Answers the one that was parked, if one was.
+    pub(super) fn answer_parked(&mut self, answer: Answer) {
+        if std::mem::take(&mut self.parked) {
+            let number = self.taken.wrapping_sub(1);
+            let memory = self.rings.command_memory.words();
+            self.rings.commands.put_answer(memory, number, answer);
+        }
+    }
+
+    /// Answers and events that it has written so far, modulo 2^64.
+    pub(super) fn news(&self) -> u64 {
+        u64::from(self.taken) + u64::from(self.written) - u64::from(self.parked)
     }
 
     /// Writes events as long as there are some and they have room: what has none stays where it is. True: who takes them is to be woken.
@@ -77,9 +103,9 @@ impl State {
             return;
         };
         let (engine, card) = (&mut here.engine, &mut here.card);
-        let woken = here
-            .executor
-            .take_commands(|taken| engine.execute(now, &taken.command, taken.private_data(), card));
+        let woken = here.executor.take_commands(|taken| {
+            Outcome::Answered(engine.execute(now, &taken.command, taken.private_data(), card))
+        });
         if woken {
             self.sleepers.announce();
         }
@@ -174,7 +200,8 @@ mod tests {
         fn take_commands(&mut self) -> bool {
             let engine = &mut self.engine;
             self.executor.take_commands(|taken| {
-                engine.execute(0, &taken.command, taken.private_data(), &mut NoCard)
+                let answer = engine.execute(0, &taken.command, taken.private_data(), &mut NoCard);
+                Outcome::Answered(answer)
             })
         }
     }

@@ -1,7 +1,10 @@
 //! Files to wait for a device by: `poll`, `epoll`, and the async runtimes that are built on them.
 //!
-//! A device has no thread, so a file of a channel is readable when the channel has an event *or* the device has something to do
+//! A file of a channel is readable when the channel has an event *or* the device has something to do
 //! (a report, a timer): the program then asks the channel, which lets the device do it, and may find nothing.
+//!
+//! While there is such a file, posts send ([`DeviceConfig::deferred`](super::DeviceConfig::deferred) or not), since its holder may sleep on it. Without one
+//! nothing is done for files.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,6 +18,7 @@ use rustix::time::{
     Timespec,
 };
 
+use super::sleepers::Sleepers;
 use super::{Device, State};
 use crate::error::DeviceError;
 use weft_card_transport::TransportError;
@@ -38,6 +42,7 @@ use weft_card_transport::TransportError;
 pub struct Readiness {
     epoll: OwnedFd,
     /// What it watches stays open.
+    _watching: Watching,
     _device: Device,
     _own: Option<Arc<dyn Bells>>,
 }
@@ -58,6 +63,12 @@ pub(super) struct Watch {
     timer: OwnedFd,
     /// What the timer is set to.
     timer_at: Mutex<Option<u64>>,
+}
+
+/// While it lives, somebody may sleep by what it watches.
+pub(super) struct Watching {
+    watch: Arc<Watch>,
+    sleepers: Arc<Sleepers>,
 }
 
 impl<T> Default for Events<T> {
@@ -184,13 +195,32 @@ impl Watch {
 }
 
 impl State {
+    /// What files watch, if there are any.
+    pub(super) fn watched(&self) -> Option<&Watch> {
+        let watch = self.watch.as_deref();
+        watch.filter(|_| self.sleepers.is_file_out())
+    }
+
+    /// Is an interrupt to be looked for that makes files readable? That is a system call: of calls that find nothing, one after the other, fewer
+    /// and fewer do it.
+    pub(super) fn looks_for_interrupt(&self) -> bool {
+        let empty = self.empty_looks;
+        self.watched().is_some() && (empty == 0 || empty.is_power_of_two())
+    }
+
+    /// The device's own thread has found something: files are readable until the program looks, whoever took the interrupt.
+    pub(super) fn tell_of_driving(&mut self) {
+        self.driven_news = true;
+        self.keep_watch();
+    }
+
     /// Keeps what files of the device watch as it should be.
     pub(super) fn keep_watch(&self) {
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = self.watched() {
             watch.set_timer(match self.fault {
-                None => self.next_deadline(),
-                // It has something to say for ever.
-                Some(_) => Some(1),
+                None if !self.driven_news => self.next_deadline(),
+                // There is something to look at, for ever after a failure.
+                _ => Some(1),
             });
         }
     }
@@ -227,28 +257,48 @@ impl Device {
         let watching = self.watching()?;
         Ok(Readiness {
             epoll: watch([Some(watching.as_fd()), own])?,
+            _watching: watching,
             _device: self.clone(),
             _own: None,
         })
     }
 
-    /// What all files of the device watch, and from now on it does.
-    pub(super) fn watching(&self) -> Result<Arc<Watch>, DeviceError> {
+    /// What all files of the device watch, as long as there are some.
+    pub(super) fn watching(&self) -> Result<Watching, DeviceError> {
         let mut state = self.lock();
-        let watching = match &state.watch {
-            Some(watching) => watching.clone(),
+        let watch = match &state.watch {
+            Some(watch) => watch.clone(),
             None => Arc::new(Watch::new(self)?),
         };
-        state.watch = Some(watching.clone());
+        state.watch = Some(watch.clone());
+        let watching = Watching::new(watch, &self.shared.sleepers);
+        state.empty_looks = 0;
         state.keep_watch();
         state.arm()?;
+        // Dropped with the lock, which sends what was posted before.
         Ok(watching)
     }
 }
 
-impl AsFd for Watch {
+impl Watching {
+    fn new(watch: Arc<Watch>, sleepers: &Arc<Sleepers>) -> Self {
+        sleepers.count_file(true);
+        Self {
+            watch,
+            sleepers: sleepers.clone(),
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.sleepers.count_file(false);
+    }
+}
+
+impl AsFd for Watching {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
+        self.watch.epoll.as_fd()
     }
 }
 

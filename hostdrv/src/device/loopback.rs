@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{Device, DeviceConfig, Shared, State};
+use super::{Device, DeviceConfig, Handles, Shared, State};
 use crate::error::DeviceError;
 use weft_card_transport::{NoCard, TransportError};
 
@@ -14,7 +14,7 @@ pub(crate) trait Loopback: Send + Sync {
 
 /// A device that may be gone.
 #[derive(Clone)]
-pub(crate) struct WeakDevice(Weak<Shared>);
+pub(crate) struct WeakDevice(Weak<Handles>);
 
 impl WeakDevice {
     pub(crate) fn upgrade(&self) -> Option<Device> {
@@ -35,7 +35,7 @@ impl State {
     pub(crate) fn finish_foreign_turn(&mut self) {
         // A failure is the device's, and kept there.
         let _ = self.finish_turn();
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = self.watched() {
             watch.set_timer(Some(1));
         }
     }

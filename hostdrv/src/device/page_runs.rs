@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use weft_card_transport::dma::{page_size, SharedMemory};
+use weft_card_transport::fork::Birthplace;
 use weft_card_transport::{Transport, TransportError};
 
 use crate::card::MappedMemory;
@@ -33,6 +34,7 @@ pub(crate) struct PageRun {
     owner: Option<Box<dyn Any + Send + Sync>>,
     /// Where it is found again.
     runs: PageRuns,
+    born: Birthplace,
 }
 
 /// First byte and bytes of the pages that `len` bytes at `ptr` lie in, and how many bytes of them come before. `None`: no memory can be there.
@@ -111,6 +113,7 @@ impl PageRuns {
             outcome: Outcome::default(),
             owner,
             runs: self.clone(),
+            born: Birthplace::here(),
         }
     }
 }
@@ -134,7 +137,8 @@ impl MappedMemory for PageRun {
 impl Drop for PageRun {
     fn drop(&mut self) {
         let name = (self.memory.as_ptr() as usize, self.memory.len());
-        {
+        // In a child nobody looks for it, and the list may be locked for good.
+        if self.born.is_here() {
             let mut runs = self.runs.listed();
             // The same pages may have been mapped anew since the last handle went.
             if runs.get(&name).is_some_and(|run| run.strong_count() == 0) {

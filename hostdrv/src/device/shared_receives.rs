@@ -8,7 +8,7 @@ use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 use weft_queues::SharedReceive;
 
-use super::{AsyncEvent, Place, State};
+use super::{AsyncEvent, Place, Said, State};
 use crate::error::DeviceError;
 use weft_card_transport::queue_memory::QueueMemory;
 
@@ -30,6 +30,7 @@ pub(crate) trait SharedReceives: Send + Sync {
 pub(super) struct SrqEntry {
     queue: Arc<dyn SharedReceives>,
     taken: u32,
+    refused: Said,
 }
 
 impl State {
@@ -49,7 +50,12 @@ impl State {
 
     /// A new one.
     pub(crate) fn add_srq(&mut self, queue: Arc<dyn SharedReceives>) {
-        self.srqs.insert(queue.id(), SrqEntry { queue, taken: 0 });
+        let entry = SrqEntry {
+            queue,
+            taken: 0,
+            refused: Said::default(),
+        };
+        self.srqs.insert(entry.queue.id(), entry);
     }
 
     /// It is destroyed.
@@ -62,7 +68,12 @@ impl State {
         let Some((engine, _)) = self.place.here() else {
             return;
         };
-        for SrqEntry { queue, taken } in self.srqs.values_mut() {
+        for entry in self.srqs.values_mut() {
+            let SrqEntry {
+                queue,
+                taken,
+                refused,
+            } = entry;
             let posted = SharedIntake {
                 srq: queue.id(),
                 layout: queue.layout(),
@@ -70,8 +81,10 @@ impl State {
                 taken,
             };
             engine.take_shared_recvs(posted, |why| {
-                let srq_num = queue.srq_num();
-                tracing::warn!(srq_num, ?why, "receive refused");
+                if let Some(times) = refused.again() {
+                    let srq_num = queue.srq_num();
+                    tracing::warn!(srq_num, ?why, times, "receive refused");
+                }
             });
         }
     }

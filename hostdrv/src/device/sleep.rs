@@ -98,7 +98,8 @@ impl Device {
             let file = self.watching()?;
             let left = deadline.map_or(LONGEST_POLL_NS, |at| at.saturating_sub(self.now()));
             poll([file.as_fd(), other], left.min(LONGEST_POLL_NS))?;
-            return Ok(());
+            // Once the file is gone nobody takes it.
+            return self.take_interrupt(Some(0));
         }
         if poll([other], 0)? {
             return Ok(());
@@ -186,6 +187,7 @@ impl Device {
                 return Ok(None);
             }
             if handled == 0 {
+                self.drive_by_itself();
                 self.sleep(seen, deadline, true)?;
             }
         }

@@ -4,10 +4,14 @@
 //! deadline of all. The others wait in a queue of this process. What any thread does for another's good (a completion, an
 //! event, a failure) is announced, and wakes all; a thread that arms an earlier timer wakes the leader; a leader that
 //! leaves wakes the next. So nobody depends on who takes the interrupt.
+//!
+//! The device's own thread ([`drive`](super::drive)) leads while no other one sleeps, and leaves to whoever comes: a call that waits for a
+//! completion takes it itself, without a second thread in between.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use weft_card_transport::Transport;
 
@@ -16,15 +20,23 @@ pub(crate) struct Sleepers {
     transport: Arc<dyn Transport>,
     /// Counts what a sleeper may wait for.
     happened: AtomicU64,
-    /// Threads that sleep, or are about to.
+    /// Who sleeps, or is about to: threads, the device's own, and files that somebody may sleep by.
     asleep: AtomicUsize,
     line: Mutex<Line>,
     woken: Condvar,
+    /// The device's own thread may lead, or is to end.
+    driver: Condvar,
 }
 
 #[derive(Default)]
 struct Line {
     leader: Option<Leader>,
+    /// The leader is the device's own thread.
+    is_driven: bool,
+    /// That thread waits until nobody else sleeps.
+    is_parked: bool,
+    /// It is to end.
+    is_over: bool,
     /// Those who do not lead: deadline (never: the last time there is) and number.
     followers: BTreeSet<(u64, u64)>,
     next_number: u64,
@@ -49,12 +61,19 @@ pub(super) enum Turn<'a> {
 /// While it lives, its thread is the leader.
 pub(super) struct Leading<'a> {
     sleepers: &'a Sleepers,
-    seen: u64,
+    /// What has happened when it began; the device's own thread waits for nothing that others do.
+    seen: Option<u64>,
     deadline: Option<u64>,
+    _asleep: Asleep<'a>,
 }
 
 /// While it lives, its thread counts as asleep.
-struct Asleep<'a>(&'a Sleepers);
+struct Asleep<'a>(&'a Sleepers, usize);
+
+/// What counts how much: the device's own thread, a file, any other thread.
+const DRIVER: usize = 1;
+const FILE: usize = 1 << 1;
+const CALLER: usize = 1 << 16;
 
 const NEVER: u64 = u64::MAX;
 
@@ -66,6 +85,7 @@ impl Sleepers {
             asleep: AtomicUsize::new(0),
             line: Mutex::default(),
             woken: Condvar::new(),
+            driver: Condvar::new(),
         }
     }
 
@@ -82,7 +102,7 @@ impl Sleepers {
     pub(crate) fn announce(&self) {
         // Whoever goes to sleep counts himself first and looks at this number then.
         self.happened.fetch_add(1, Ordering::SeqCst);
-        if self.asleep.load(Ordering::SeqCst) == 0 {
+        if !self.is_caller_asleep() {
             return;
         }
         let mut line = self.line();
@@ -90,10 +110,30 @@ impl Sleepers {
         self.woken.notify_all();
     }
 
-    /// Is anybody asleep? Without the answer "yes" nobody has to be told of timers.
+    /// Is anybody asleep, or may sleep by a file? If not, nobody has to be told of timers, and who posts need not send.
     #[inline(always)]
     pub(super) fn is_anybody_asleep(&self) -> bool {
         self.asleep.load(Ordering::SeqCst) > 0
+    }
+
+    /// May somebody sleep by a file?
+    #[inline]
+    pub(super) fn is_file_out(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst) & (CALLER - FILE) != 0
+    }
+
+    /// There is one file more to sleep by, or one less.
+    pub(super) fn count_file(&self, more: bool) {
+        match more {
+            true => self.asleep.fetch_add(FILE, Ordering::SeqCst),
+            false => self.asleep.fetch_sub(FILE, Ordering::SeqCst),
+        };
+    }
+
+    /// Is another thread than the device's own asleep?
+    #[inline(always)]
+    pub(super) fn is_caller_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst) >= CALLER
     }
 
     /// The next timer of the device is due at this time. Called under the device's lock.
@@ -119,7 +159,7 @@ impl Sleepers {
         deadline: Option<u64>,
         now: impl Fn() -> u64,
     ) -> Turn<'_> {
-        let asleep = Asleep::new(self);
+        let asleep = Asleep::new(self, CALLER);
         let until = deadline.unwrap_or(NEVER);
         let mut line = self.line();
         let number = line.next_number;
@@ -132,8 +172,9 @@ impl Sleepers {
                 break false;
             }
             line.followers.insert((until, number));
-            // The leader keeps the time for all.
-            self.wake_leader(&mut line, until);
+            // The leader keeps the time for all; the device's own thread leaves.
+            let before = if line.is_driven { 0 } else { until };
+            self.wake_leader(&mut line, before);
             line = self
                 .woken
                 .wait(line)
@@ -146,13 +187,67 @@ impl Sleepers {
         }
         line.leader = Some(Leader::Awake);
         drop(line);
-        // It counts as asleep as long as it leads.
-        std::mem::forget(asleep);
         Turn::Lead(Leading {
             sleepers: self,
-            seen,
+            seen: Some(seen),
             deadline,
+            _asleep: asleep,
         })
+    }
+
+    /// The device's own thread leads, unless somebody else sleeps or it is to end.
+    pub(super) fn drive(&self) -> Option<Leading<'_>> {
+        let asleep = Asleep::new(self, DRIVER);
+        let mut line = self.line();
+        if line.is_over || line.has_callers() {
+            return None;
+        }
+        line.leader = Some(Leader::Awake);
+        line.is_driven = true;
+        drop(line);
+        Some(Leading {
+            sleepers: self,
+            seen: None,
+            deadline: None,
+            _asleep: asleep,
+        })
+    }
+
+    /// The device's own thread waits until nobody else sleeps, and then for `nap`. False: it is to end.
+    pub(super) fn stand_by(&self, nap: Duration) -> bool {
+        let wait = |line| {
+            self.driver
+                .wait(line)
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let mut line = self.line();
+        while !line.is_over && line.has_callers() {
+            line.is_parked = true;
+            line = wait(line);
+            line.is_parked = false;
+        }
+        if !line.is_over && !nap.is_zero() {
+            let waited = self.driver.wait_timeout(line, nap);
+            line = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        !line.is_over
+    }
+
+    /// Is the device's own thread to end?
+    pub(super) fn is_over(&self) -> bool {
+        self.line().is_over
+    }
+
+    /// The device's own thread is to go on, or to end.
+    pub(super) fn let_drive(&self, goes_on: bool) {
+        let mut line = self.line();
+        line.is_over = !goes_on;
+        if line.is_over {
+            if line.is_driven {
+                self.wake_leader(&mut line, 0);
+            }
+            self.driver.notify_all();
+        }
     }
 
     /// If nobody leads, somebody else is to; those whose time has come are to go.
@@ -160,8 +255,16 @@ impl Sleepers {
         match line.followers.first() {
             Some((until, _)) if *until <= now => self.woken.notify_all(),
             Some(_) if line.leader.is_none() => self.woken.notify_one(),
+            None if line.leader.is_none() && line.is_parked => self.driver.notify_one(),
             _ => {}
         }
+    }
+}
+
+impl Line {
+    /// Does another thread than the device's own sleep? Asked by that one, which does not.
+    fn has_callers(&self) -> bool {
+        self.leader.is_some() || !self.followers.is_empty()
     }
 }
 
@@ -171,7 +274,10 @@ impl Leading<'_> {
     pub(super) fn begin(&self, timer: Option<u64>) -> Option<Option<u64>> {
         let sleepers = self.sleepers;
         let mut line = sleepers.line();
-        if sleepers.seen() != self.seen {
+        if self.seen.is_some_and(|seen| sleepers.seen() != seen) {
+            return None;
+        }
+        if line.is_driven && (line.is_over || !line.followers.is_empty()) {
             return None;
         }
         let first = line.followers.first().map_or(NEVER, |(until, _)| *until);
@@ -193,22 +299,21 @@ impl Drop for Leading<'_> {
     fn drop(&mut self) {
         let mut line = self.sleepers.line();
         line.leader = None;
+        line.is_driven = false;
         self.sleepers
             .hand_over(&line, self.sleepers.transport.now());
-        drop(line);
-        drop(Asleep(self.sleepers));
     }
 }
 
 impl<'a> Asleep<'a> {
-    fn new(sleepers: &'a Sleepers) -> Self {
-        sleepers.asleep.fetch_add(1, Ordering::SeqCst);
-        Self(sleepers)
+    fn new(sleepers: &'a Sleepers, counts: usize) -> Self {
+        sleepers.asleep.fetch_add(counts, Ordering::SeqCst);
+        Self(sleepers, counts)
     }
 }
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        self.0.asleep.fetch_sub(1, Ordering::SeqCst);
+        self.0.asleep.fetch_sub(self.1, Ordering::SeqCst);
     }
 }

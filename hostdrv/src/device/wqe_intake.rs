@@ -8,12 +8,15 @@ use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 
 use super::queue_pairs::Queues;
-use super::{Place, State};
+use super::{Place, Said, State};
 
 /// The device's side of a queue pair.
 pub(super) struct QpEntry {
     pub(super) queues: Arc<dyn Queues>,
     posted: WqeIntake,
+    /// Nobody has it any more.
+    pub(super) is_silent: bool,
+    complaints: Arc<Said>,
 }
 
 impl QpEntry {
@@ -21,11 +24,16 @@ impl QpEntry {
         Self {
             queues,
             posted: WqeIntake::default(),
+            is_silent: false,
+            complaints: Arc::default(),
         }
     }
 
     /// A completion goes to whom it is for.
     fn complete(&self, qp: QpId, cqe: Cqe) {
+        if self.is_silent {
+            return;
+        }
         let qp_num = self.queues.qp_num();
         tracing::trace!(qp_num, ?cqe, "completion");
         self.queues.complete(Cqe {
@@ -48,16 +56,21 @@ impl QpEntry {
 }
 
 /// Work that was not done ends its queue pair; why, is for the log.
-fn log(qp: QpId, why: NotDone) {
+fn log(qp: QpId, complaints: &Said, why: NotDone) {
     let flow = qp.flow();
+    let Some(times) = complaints.again() else {
+        return;
+    };
     match why {
         NotDone::Broken(bad) => {
             tracing::error!(flow, %bad, "nothing more is taken from this send queue");
         }
         NotDone::Send(number, error) => {
-            tracing::warn!(flow, number, %error, "work request refused");
+            tracing::warn!(flow, number, %error, times, "work request refused");
         }
-        NotDone::Recv(number, error) => tracing::warn!(flow, number, %error, "receive refused"),
+        NotDone::Recv(number, error) => {
+            tracing::warn!(flow, number, %error, times, "receive refused");
+        }
     }
 }
 
@@ -105,10 +118,11 @@ impl State {
             return;
         };
         if let Some(entry) = self.qps.get_mut(&id) {
+            let complaints = entry.complaints.clone();
             let (queues, posted) = entry.work(id);
             posted.look(&queues);
-            engine.take_recvs(now, posted, &queues, card, |why| log(id, why));
-            engine.take_sends(now, posted, &queues, card, |why| log(id, why));
+            engine.take_recvs(now, posted, &queues, card, |why| log(id, &complaints, why));
+            engine.take_sends(now, posted, &queues, card, |why| log(id, &complaints, why));
         }
         self.interrupt_moderation
             .posted(engine.segments_in_flight(flow));

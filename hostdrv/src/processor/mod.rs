@@ -17,22 +17,22 @@
 //! ```
 
 mod image;
-mod served;
+pub(crate) mod served;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
-use weft_engine::commands::Refusal;
-use weft_engine::on_card::NotOnCard;
 use weft_layout::{proc_end, reg, registers, ProcCommand, ProcDump, ProcInfo, ProcStarted};
 
 pub use self::image::{Image, ImageError};
-pub use self::served::CardEngine;
+pub(crate) use self::served::CardEngine;
 pub(crate) use self::served::{ServedQueues, TakesFrames};
 
 use self::image::INFO_AT;
 use weft_card_transport::{RegisterAccess, Transport, TransportError};
 
+// Environment (programs): `WEFT_FIRMWARE_ENGINE`: the firmware with the engine (docs/processor.md#a-device-on-it), which a device of rung `firmware`
+// loads unless it was given one; `make processor` sets it for its tests. Without it: such a device is refused.
 /// The environment's word for the file of the firmware with the engine.
 pub const IMAGE_VARIABLE: &str = "WEFT_FIRMWARE_ENGINE";
 /// How long the firmware may take for an answer, and the processor to stop: so long, and so many looks, since a card that is simulated behind a socket
@@ -80,8 +80,8 @@ pub enum ProcessorError {
     #[error("the firmware of the control processor has no engine")]
     NoEngine,
     /// No engine on the card can be configured so.
-    #[error(transparent)]
-    NotOnCard(#[from] NotOnCard),
+    #[error("{0}")]
+    NotOnCard(String),
     /// The firmware did not take the card: a value of `proc_started`.
     #[error("the firmware did not take the card: {}", started(*.0))]
     NotStarted(u32),
@@ -107,7 +107,7 @@ pub enum ProcessorError {
     },
     /// The firmware's engine refused a command.
     #[error("the engine on the card refused: {0}")]
-    Refused(Refusal),
+    Refused(String),
     /// The firmware that runs cannot be halted.
     #[error("the firmware of the control processor has no debug monitor")]
     NoMonitor,

@@ -71,8 +71,9 @@ impl Processor {
     ///
     /// # Errors
     /// [`ProcessorError::NotOnCard`]: no engine there can be so. [`ProcessorError::NoEngine`]: the firmware has none.
-    pub fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
-        let said = on_card::record(config)?;
+    pub(crate) fn start_engine(&self, config: &EngineConfig) -> Result<CardEngine, ProcessorError> {
+        let said =
+            on_card::record(config).map_err(|why| ProcessorError::NotOnCard(why.to_string()))?;
         // When it answers it has said where its things are.
         self.ask(ProcCommand::Ping, 0)?;
         let info = self.info()?.filter(|info| info.engine_at != 0);

@@ -11,7 +11,7 @@ use super::options::{
     count, dissolve, get, set_tcp, tcp, upper_protocol, Info, Window, OFF_IN_SILENCE, ON,
     RECEIVE_QUEUE, SEND_QUEUE,
 };
-use super::Refusal;
+use super::{ConnectionState, Refusal};
 
 /// Linux' numbers of states.
 const ESTABLISHED: u8 = 1;
@@ -34,7 +34,7 @@ const TRIES: usize = 5;
 #[derive(Debug)]
 pub struct Frozen<'a> {
     socket: BorrowedFd<'a>,
-    state: StreamHandover,
+    state: ConnectionState,
     gone: bool,
 }
 
@@ -49,13 +49,13 @@ impl<'a> Frozen<'a> {
         // From here on its drop lets the socket go on.
         let mut frozen = Frozen {
             socket,
-            state: StreamHandover::default(),
+            state: ConnectionState::default(),
             gone: false,
         };
         for _ in 0..TRIES {
             if let Some(state) = read(socket)? {
-                state.tcp.check().map_err(Refusal::Impossible)?;
-                frozen.state = state;
+                state.tcp.check().map_err(Refusal::impossible)?;
+                frozen.state = ConnectionState::of_engine(state);
                 return Ok(frozen);
             }
         }
@@ -63,12 +63,12 @@ impl<'a> Frozen<'a> {
     }
 
     /// Its state.
-    pub fn state(&self) -> &StreamHandover {
+    pub fn state(&self) -> &ConnectionState {
         &self.state
     }
 
     /// The connection leaves the kernel. Nothing is sent; whoever has the socket finds it aborted (ECONNABORTED).
-    pub fn leave(mut self) -> Result<StreamHandover, Refusal> {
+    pub fn leave(mut self) -> Result<ConnectionState, Refusal> {
         dissolve(self.socket).map_err(Refusal::kernel("the connection's end"))?;
         self.gone = true;
         Ok(std::mem::take(&mut self.state))

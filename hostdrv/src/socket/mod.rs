@@ -11,14 +11,15 @@
 //! ```
 //!
 //! While it is frozen and afterwards, frames of the connection must not reach the kernel: it would take bytes into a queue that has been
-//! read, and answer RST once the connection is gone. An `Interface` (`weft-tools`) that nobody calls holds them.
+//! read, and answer RST once the connection is gone. An `NetInterface` (`weft-tools`) that nobody calls holds them.
 
 mod freeze;
 mod options;
 mod put_back;
 mod refusal;
+mod state;
 
 pub use freeze::Frozen;
 pub use put_back::put_back;
 pub use refusal::Refusal;
-pub use weft_engine::{Endpoint, Handover, Impossible, StreamHandover, Timestamps};
+pub use state::ConnectionState;

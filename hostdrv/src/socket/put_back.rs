@@ -1,15 +1,16 @@
 //! A state made a socket.
 
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{bind, connect, send, socket, sockopt, AddressFamily, SendFlags, SocketType};
-use weft_engine::{Endpoint, StreamHandover};
+use weft_engine::StreamHandover;
 
 use super::options::{
     set, set_tcp, HandshakeOption, Window, OFF_IN_SILENCE, ON, RECEIVE_QUEUE, SEND_QUEUE,
 };
-use super::Refusal;
+use super::state::address;
+use super::{ConnectionState, Refusal};
 
 /// Kinds of TCP's options (RFC 9293 §3.2, RFC 7323, RFC 2018).
 const MSS: u32 = 2;
@@ -21,9 +22,10 @@ const PIECE: usize = 32 << 10;
 
 /// A socket of a connection that was taken out of this stack, or handed over by an engine. The local address has to be one of this
 /// namespace. What was under way is sent again as far as the peer does not acknowledge it.
-pub fn put_back(state: &StreamHandover) -> Result<TcpStream, Refusal> {
+pub fn put_back(state: &ConnectionState) -> Result<TcpStream, Refusal> {
+    let state = state.engine();
     let tcp = &state.tcp;
-    tcp.check().map_err(Refusal::Impossible)?;
+    tcp.check().map_err(Refusal::impossible)?;
     if tcp.peer_closed {
         return Err(Refusal::PeerClosed);
     }
@@ -55,7 +57,6 @@ pub fn put_back(state: &StreamHandover) -> Result<TcpStream, Refusal> {
         set_tcp(fd, libc::TCP_REPAIR_QUEUE, queue).map_err(Refusal::kernel("TCP_REPAIR_QUEUE"))?;
         set_tcp(fd, libc::TCP_QUEUE_SEQ, number).map_err(Refusal::kernel("TCP_QUEUE_SEQ"))?;
     }
-    let address = |end: Endpoint| SocketAddrV4::new(end.ip.into(), end.port);
     let reuse = sockopt::set_socket_reuseaddr(fd, true);
     reuse.map_err(|e| Refusal::kernel("SO_REUSEADDR")(e.into()))?;
     bind(fd, &address(state.local)).map_err(|e| Refusal::kernel("the local address")(e.into()))?;

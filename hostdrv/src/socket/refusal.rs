@@ -3,7 +3,6 @@
 use std::io;
 
 use thiserror::Error;
-use weft_engine::Impossible;
 
 /// Why a socket was not taken out, or a state not put back. The socket goes on as before.
 #[derive(Debug, Error)]
@@ -52,7 +51,7 @@ pub enum Refusal {
     Ecn,
     /// The state is none of a connection.
     #[error("no connection can be in this state: {0}")]
-    Impossible(Impossible),
+    Impossible(String),
     /// The kernel says no to something else.
     #[error("{what}: {error}")]
     Kernel {
@@ -64,6 +63,10 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    pub(super) fn impossible(why: weft_engine::Impossible) -> Self {
+        Self::Impossible(why.to_string())
+    }
+
     pub(super) fn kernel(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.raw_os_error() {
             Some(libc::EPERM) => Refusal::NotPermitted,

@@ -93,6 +93,7 @@ impl Qp {
             return Err(VerbsError::Shared);
         }
         self.device().check_fault()?;
+        self.check_abandoned()?;
         if !rings.is_bound() {
             self.check_state("post_send")?;
         }
@@ -135,9 +136,19 @@ impl Qp {
 
     #[cold]
     fn check_recv(&self) -> Result<(), VerbsError> {
-        match self.rings().is_lent() {
-            true => Err(VerbsError::Shared),
-            false => Ok(self.device().check_fault()?),
+        if self.rings().is_lent() {
+            return Err(VerbsError::Shared);
+        }
+        self.device().check_fault()?;
+        self.check_abandoned()
+    }
+
+    fn check_abandoned(&self) -> Result<(), VerbsError> {
+        match self.rings().is_abandoned() {
+            true => Err(VerbsError::Abandoned {
+                qp_num: self.qp_num(),
+            }),
+            false => Ok(()),
         }
     }
 

@@ -21,7 +21,7 @@ use super::rings::{Rings, WorkQueue};
 use super::srq::SrqRings;
 use super::wc::{usual, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
-use crate::device::Device;
+use crate::device::{Device, Said};
 use weft_card_transport::queue_memory::QueueMemory;
 
 /// Which completions make an event.
@@ -49,6 +49,7 @@ pub(crate) struct CqInner {
     /// Places that neither work under way nor a CQE not polled has, once they are [counted](Taking::is_counted). Fewer than none for a moment
     /// in which somebody finds out that there is none.
     free: AtomicIsize,
+    overruns: Said,
     writing: SpinMutex<Writing>,
     taking: SpinMutex<Taking>,
 }
@@ -94,6 +95,8 @@ struct Taking {
     orphans: usize,
     /// Shared receive queues whose receives complete here. Each has places for all of them, as long as it is here.
     shared: Vec<Shared>,
+    /// Another process polls.
+    is_lent: bool,
 }
 
 /// A shared receive queue whose receives complete here.
@@ -174,6 +177,7 @@ impl Taking {
             is_counted: false,
             orphans: 0,
             shared: Vec::new(),
+            is_lent: false,
         }
     }
 
@@ -282,9 +286,16 @@ impl CqInner {
         }
     }
 
-    /// Another process polls from now on, and may write CQEs: none is believed.
+    /// Another process polls from now on, and may write CQEs: none is believed, nor read.
     pub(super) fn share(&self) {
-        self.take().next.close();
+        let mut taking = self.take();
+        taking.next.close();
+        taking.is_lent = true;
+    }
+
+    /// CQEs written so far, modulo 2^32.
+    pub(super) fn written(&self) -> u32 {
+        when_free(&self.writing).written
     }
 
     /// Gives promised places back.
@@ -404,6 +415,11 @@ impl CqInner {
             .queues
             .get_mut(usize::from(rings.flow()))
             .and_then(Option::take);
+        if taking.is_lent {
+            // It goes with its only queue pair, and what lies in it is whatever the borrower wrote.
+            drop(taking);
+            return 0;
+        }
         let ring = taking.ring.clone();
         let count = |next: u32, recv: bool| {
             (0..ring.layout.capacity())
@@ -469,7 +485,10 @@ impl CqInner {
         } = &mut *writing;
         let (layout, memory) = (ring.layout, ring.words());
         if !layout.has_room(memory, *written) {
-            tracing::error!(?cqe, "the completion queue overran");
+            // Who polls a lent queue says how much it took.
+            if let Some(times) = self.overruns.again() {
+                tracing::error!(?cqe, times, "the completion queue overran");
+            }
             return;
         }
         layout.put(memory, *written, cqe);
@@ -663,6 +682,7 @@ impl Device {
                 announced: channel.map(|channel| channel.announced().clone()),
                 shareable,
                 free: AtomicIsize::new(cqe as isize),
+                overruns: Said::default(),
                 writing: SpinMutex::new(Writing {
                     ring: ring.clone(),
                     written: 0,

@@ -15,6 +15,12 @@ pub enum VerbsError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The queue pair's connection was aborted, since nobody held it any more.
+    #[error("the connection of queue pair {qp_num} is gone: it was dropped, which aborts it; keep its `Connection`, or its `CmId`")]
+    Abandoned {
+        /// The queue pair's number.
+        qp_num: u32,
+    },
     /// Work was waited for that is not done.
     #[error("work was to be done: {}", describe(.came))]
     NotDone {
@@ -272,7 +278,7 @@ impl From<Refusal> for VerbsError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Engine(error) => Self::Refused(error),
-            other => DeviceError::Command(other).into(),
+            other => DeviceError::Command(other.to_string()).into(),
         }
     }
 }

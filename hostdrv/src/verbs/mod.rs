@@ -19,11 +19,13 @@ mod pd;
 mod posting;
 mod qp;
 mod refused;
+mod region_slice;
 mod remote_region;
 mod rings;
-mod shared_control;
-mod shared_queues;
-mod shared_srq;
+pub(crate) mod shared_control;
+mod shared_line;
+pub(crate) mod shared_queues;
+pub(crate) mod shared_srq;
 mod srq;
 mod wc;
 mod windows;
@@ -42,28 +44,17 @@ pub use owned_memory::OwnedMemory;
 pub use pd::Pd;
 pub use qp::{Qp, QpCap, QpInit};
 pub use refused::Refused;
+pub use region_slice::{MrSlice, Plain, View};
 pub use remote_region::RemoteRegion;
-pub use shared_control::{ControlLease, ControlTerms, SharedControl, SharedRange};
-pub use shared_queues::{Lease, SharedQueues, Terms};
-pub use shared_srq::{SharedSrq, SrqLease, SrqTerms};
+pub use shared_control::{ControlLease, ControlTerms, SharedRange};
+pub use shared_line::{Gone, LentLine, NotPosted, SharedLine};
+pub use shared_queues::{lent_bytes, Lease, Terms};
+pub use shared_srq::{lent_srq_bytes, SrqLease, SrqTerms};
 pub use srq::{Srq, SrqAttr, SrqInit};
 pub use wc::{Wc, WcOpcode, WcStatus};
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };
-/// What a borrower of queues writes and reads.
-pub use weft_queues as queues;
 pub use windows::{inc_rkey, AtomicWr, BindWr, FastMr, InvalidateWr, Mw, MwType};
-/// What a borrower of control rings commands and is told.
-pub mod control {
-    pub use weft_engine::commands::{
-        abort, accept, alloc_pd, connect, create_qp, dealloc_pd, deregister, destroy_qp,
-        disconnect, listen, modify_qp, query_qp, register, reject, resolve, state_of, unlisten,
-        Answer, Command, Refusal,
-    };
-    pub use weft_engine::{
-        AcceptParams, ConnId, ConnectParams, Endpoint, Error, Event, PdId, QpConfig, QpId,
-    };
-}
 pub use wr::{RecvWr, SendWr, Sge};
 pub use xrcd::{QpKind, Xrcd, XrcdOpen};

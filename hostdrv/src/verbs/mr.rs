@@ -1,5 +1,6 @@
 //! Memory regions.
 
+use std::ops::RangeBounds;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -9,6 +10,7 @@ use weft_engine::{commands, Access};
 use super::owned_memory::OwnedMemory;
 use super::pd::Pd;
 use super::refused::Refused;
+use super::region_slice::MrSlice;
 use super::remote_region::RemoteRegion;
 use super::wr::Sge;
 use super::VerbsError;
@@ -341,6 +343,11 @@ impl Mr {
             offset,
             length,
         }
+    }
+
+    /// Its bytes in this range.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<MrSlice<'_>, VerbsError> {
+        Ok(MrSlice::new(self, range)?)
     }
 
     fn check(&self, offset: usize, count: usize) -> Result<usize, OutOfBounds> {

@@ -140,10 +140,7 @@ impl Drop for PdInner {
         let id = self.id;
         let _span = tracing::debug_span!("dealloc_pd", pd = id.number()).entered();
         let now = self.device.now();
-        let gone = self
-            .device
-            .lock()
-            .command(now, &commands::dealloc_pd(id), &[]);
+        let gone = self.device.lock().leave_domain(now, id);
         if let Err(error) = gone {
             tracing::debug!(pd = id.number(), %error, "protection domain not removed");
         }

@@ -305,6 +305,11 @@ impl Qp {
         self.inner.rings.qp_num
     }
 
+    /// What commands of a process that it is given to call it ([`ControlLease::give_qp`](super::ControlLease::give_qp)).
+    pub fn number_in_commands(&self) -> u32 {
+        self.id().number()
+    }
+
     /// Its protection domain.
     #[inline(always)]
     pub fn pd(&self) -> &Pd {
@@ -368,6 +373,11 @@ impl Qp {
         self.inner.rings.id
     }
 
+    /// Its connection is aborted, since nobody holds it any more: posts say so from now on.
+    pub(crate) fn abandon(&self) {
+        self.rings().abandon();
+    }
+
     /// Does another process post to it?
     pub(super) fn is_lent(&self) -> bool {
         self.rings().is_lent()
@@ -406,12 +416,16 @@ impl Drop for QpInner {
             device.announce();
         }
         let id = self.rings.id;
-        let gone = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
-        let gone = gone.map(|_| ());
-        tracing::debug!(qp_num, ?gone, "queue pair destroyed");
-        // What it had taken from a shared receive queue.
-        state.deliver_completions();
-        state.remove_qp(id);
+        // What was posted before the connection was closed is done first.
+        state.take_posted(device.now());
+        if !state.lingers(id) {
+            let gone = device.command_in(&mut state, &commands::destroy_qp(id), &[]);
+            let gone = gone.map(|_| ());
+            tracing::debug!(qp_num, ?gone, "queue pair destroyed");
+            // What it had taken from a shared receive queue.
+            state.deliver_completions();
+            state.remove_qp(id);
+        }
         self.rings.close();
         state.leave_regions();
         if let Err(error) = state.finish_turn() {

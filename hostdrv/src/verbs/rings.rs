@@ -39,6 +39,8 @@ const NO_READS: u8 = 2;
 const LENT: u8 = 4;
 /// The device does no more.
 const FAILED: u8 = 8;
+/// Nobody has its connection any more.
+const ABANDONED: u8 = 16;
 
 /// Why a post cannot go the short way: a reason of the queue's [`Latch`].
 mod why {
@@ -431,7 +433,17 @@ impl Rings {
 
     /// Nothing is in the way of a receive.
     pub(super) fn takes_receives(&self) -> bool {
-        !self.has(LENT | FAILED)
+        !self.has(LENT | FAILED | ABANDONED)
+    }
+
+    /// Nobody has its connection any more: it was aborted.
+    pub(super) fn abandon(&self) {
+        self.mark(ABANDONED);
+        self.bar();
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.has(ABANDONED)
     }
 
     pub(super) fn is_lent(&self) -> bool {

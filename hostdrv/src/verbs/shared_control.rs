@@ -15,13 +15,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{Event, PdId, QpId};
+use weft_engine::{Event, QpId};
 
 use super::mr::Mr;
 use super::qp::Qp;
+use super::shared_line::{NotPosted, SharedLine};
 use super::xrcd::QpKind;
 use super::VerbsError;
-use crate::device::{Control, ControlRings, Device};
+use crate::device::{Account, Control, ControlRings, Device, Gate, Open, Quota, Resource};
 
 /// What a borrower has to know of lent control rings beside their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,13 +44,6 @@ pub struct SharedRange {
     pub length: u64,
 }
 
-impl SharedRange {
-    /// Its domain.
-    pub fn domain(&self) -> PdId {
-        PdId::from_number(self.pd)
-    }
-}
-
 /// Control rings that another process has. When this is dropped all ends that the process has made: its connections are aborted, its ports
 /// closed, its regions deregistered; queue pairs that were given to it are in the error state.
 #[must_use = "what was shared ends when this is dropped"]
@@ -60,13 +54,25 @@ pub struct ControlLease {
 }
 
 impl Device {
-    /// A command ring and an event ring for another process. To begin with nothing belongs to it.
+    /// A command ring and an event ring for another process, which is trusted as this one is: 256 regions and 16 ports, and no policy. To
+    /// begin with nothing belongs to it.
     ///
     /// [`progress`](Device::progress) of this process does what is commanded: each call looks. It is not woken by a command, nor
     /// the other process by an answer or an event.
     #[tracing::instrument(name = "share_control", level = "debug", skip_all, fields(device = self.name()))]
     pub fn create_shareable_control(&self) -> Result<ControlLease, VerbsError> {
-        let (rings, control_client) = self.share_control()?;
+        let quota = Quota::UNLIMITED.with(Resource::Regions, 256);
+        let quota = quota.with(Resource::Ports, 16);
+        self.create_shareable_control_for(Account::new("the client", quota, None), Arc::new(Open))
+    }
+
+    /// The same, for somebody with this account, whose ports and connections this gate decides on.
+    pub fn create_shareable_control_for(
+        &self,
+        account: Arc<Account>,
+        gate: Arc<dyn Gate>,
+    ) -> Result<ControlLease, VerbsError> {
+        let (rings, control_client) = self.share_control(account, gate)?;
         Ok(ControlLease {
             device: self.clone(),
             rings,
@@ -136,6 +142,18 @@ impl ControlLease {
         })
     }
 
+    /// Something lives as long as the lease; `of`: or as what commands call so.
+    pub fn keep(&self, of: Option<u32>, thing: impl Send + 'static) {
+        let of = of.map(QpId::from_number);
+        let mut state = self.device.lock();
+        state.keep_for(self.control_client, of, Box::new(thing));
+    }
+
+    /// Answers and events that were written for the borrower so far.
+    pub fn news(&self) -> u64 {
+        self.device.lock().news_of(self.control_client)
+    }
+
     /// Commands that were refused because they were of what is not the borrower's, or that lent rings do not have.
     pub fn refused(&self) -> u64 {
         self.device.lock().refused_of(self.control_client)
@@ -166,6 +184,7 @@ pub struct SharedControl {
     /// Commands posted, answers read.
     posted: u32,
     answered: u32,
+    line: Option<Arc<SharedLine>>,
 }
 
 impl SharedControl {
@@ -177,18 +196,27 @@ impl SharedControl {
             capacity: terms.commands,
             posted: 0,
             answered: 0,
+            line: None,
         })
     }
 
-    /// Writes a command ([`control`](super::control) has them) with its private data, and rings; its number. `None`: of as many as the ring holds
-    /// the answers were not read yet.
-    pub fn post(&mut self, command: &Command, private_data: &[u8]) -> Option<u32> {
+    /// Commands wake who lends it, and fail when that is gone.
+    pub fn on(mut self, line: Arc<SharedLine>) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// Writes a command ([`control`](super::control) has them) with its private data, and rings; its number. [`Full`](NotPosted::Full): of as
+    /// many as the ring holds the answers were not read yet.
+    pub fn post(&mut self, command: &Command, private_data: &[u8]) -> Result<u32, NotPosted> {
+        SharedLine::check(&self.line)?;
         if self.posted.wrapping_sub(self.answered) >= self.capacity {
-            return None;
+            return Err(NotPosted::Full);
         }
         let number = self.control.post(command, private_data);
         self.posted = number.wrapping_add(1);
-        Some(number)
+        SharedLine::posted(&self.line);
+        Ok(number)
     }
 
     /// What became of the oldest command whose answer was not read: its number, and that. `None`: it is not done, or there is none.

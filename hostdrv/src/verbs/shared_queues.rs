@@ -10,12 +10,14 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_layout::Cqe;
 use weft_queues::{Capacity, CompletionQueue, QueuePair, Sge, Wqe};
 
-use super::qp::Qp;
+use super::qp::{Qp, QpCap};
+use super::shared_line::{NotPosted, SharedLine};
 use super::VerbsError;
 use weft_card_transport::queue_memory::QueueMemory;
 
@@ -77,6 +79,11 @@ impl Qp {
         Ok(lease)
     }
 
+    /// CQEs written to its lent completion queue so far, modulo 2^32.
+    pub fn completions_written(&self) -> u32 {
+        self.send_cq().inner().written()
+    }
+
     /// What there is to lend.
     pub fn lease(&self) -> Result<Lease<'_>, VerbsError> {
         let cap = self.cap();
@@ -115,6 +122,23 @@ pub struct SharedQueues {
     /// First blocks of the WQEs under way that complete, and those behind them: room comes back at their CQEs.
     send_head: u32,
     recv_head: u32,
+    line: Option<Arc<SharedLine>>,
+}
+
+/// Bytes that a lent queue pair and its completion queue take, in files and beside them; `None`: there is none like this.
+pub fn lent_bytes(cap: &QpCap, cqe: usize) -> Option<u64> {
+    /// What the owner remembers of each block and each element.
+    const REMEMBERED: usize = 32;
+    let capacity = Capacity {
+        send: cap.max_send_wr,
+        sges: cap.max_send_sge,
+        inline: cap.max_inline_data,
+        recv: cap.max_recv_wr,
+    };
+    let layout = QueuePair::new(capacity)?;
+    let places = layout.send_blocks() as usize + cap.max_recv_wr as usize;
+    let queues = layout.bytes() + REMEMBERED * places;
+    Some((queues + CompletionQueue::new(cqe)?.bytes()) as u64)
 }
 
 impl SharedQueues {
@@ -141,7 +165,14 @@ impl SharedQueues {
             taken: 0,
             send_head: 0,
             recv_head: 0,
+            line: None,
         })
+    }
+
+    /// Posts wake who lends them, and fail when that is gone.
+    pub fn on(mut self, line: Arc<SharedLine>) -> Self {
+        self.line = Some(line);
+        self
     }
 
     /// Maps lent queues, from files that came from [`Qp::share`] by whatever way.
@@ -155,30 +186,34 @@ impl SharedQueues {
         &self.terms
     }
 
-    /// Posts a WQE; its number, which its CQE has. `None`: the queue is full.
-    pub fn post_send(&mut self, wqe: &Wqe<'_>) -> Option<u32> {
+    /// Posts a WQE; its number, which its CQE has.
+    pub fn post_send(&mut self, wqe: &Wqe<'_>) -> Result<u32, NotPosted> {
+        SharedLine::check(&self.line)?;
         let memory = self.queues.words();
         let number = self.send_tail;
         let needs = weft_queues::blocks_of(wqe);
         if number.wrapping_add(needs).wrapping_sub(self.send_head) > self.layout.send_blocks() {
-            return None;
+            return Err(NotPosted::Full);
         }
         self.send_tail = number.wrapping_add(self.layout.put_send(memory, number, wqe));
         self.layout.ring_send(memory, self.send_tail);
-        Some(number)
+        SharedLine::posted(&self.line);
+        Ok(number)
     }
 
-    /// Posts a receive element; its number. `None`: the queue is full.
-    pub fn post_recv(&mut self, sges: &[Sge]) -> Option<u32> {
+    /// Posts a receive element; its number.
+    pub fn post_recv(&mut self, sges: &[Sge]) -> Result<u32, NotPosted> {
+        SharedLine::check(&self.line)?;
         let memory = self.queues.words();
         let number = self.recv_tail;
         if number.wrapping_sub(self.recv_head) >= self.terms.max_recv_wr {
-            return None;
+            return Err(NotPosted::Full);
         }
         self.layout.put_recv(memory, number, sges);
         self.recv_tail = number.wrapping_add(1);
         self.layout.ring_recv(memory, self.recv_tail);
-        Some(number)
+        SharedLine::posted(&self.line);
+        Ok(number)
     }
 
     /// The oldest CQE. The room of its work, and of all before it in its queue, can be used again.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_layout::Cqe;
@@ -9,6 +10,7 @@ use weft_queues::{CompletionQueue, Sge, SharedReceive};
 
 use super::cq::Cq;
 use super::pd::Pd;
+use super::shared_line::{NotPosted, SharedLine};
 use super::srq::{Srq, SrqInit};
 use super::xrcd::Xrcd;
 use super::VerbsError;
@@ -51,6 +53,11 @@ impl Pd {
 }
 
 impl SrqLease {
+    /// CQEs written so far, modulo 2^32.
+    pub fn completions_written(&self) -> u32 {
+        self.cq.inner().written()
+    }
+
     /// The files of both memories, the queue's and its completion queue's, and what is in them.
     pub fn files(&self) -> Result<([BorrowedFd<'_>; 2], SrqTerms), VerbsError> {
         let files = self.srq.rings().file().zip(self.cq.inner().file());
@@ -74,6 +81,15 @@ pub struct SharedSrq {
     tail: u32,
     taken: u32,
     free: Vec<u32>,
+    line: Option<Arc<SharedLine>>,
+}
+
+/// Bytes that a lent shared receive queue and its completion queue take, in files and beside them; `None`: there is none like this.
+pub fn lent_srq_bytes(max_wr: u32, cqe: usize) -> Option<u64> {
+    /// What the owner remembers of each receive.
+    const REMEMBERED: usize = 32;
+    let queue = SharedReceive::new(max_wr)?.bytes() + REMEMBERED * max_wr as usize;
+    Some((queue + CompletionQueue::new(cqe)?.bytes()) as u64)
 }
 
 impl SharedSrq {
@@ -97,7 +113,14 @@ impl SharedSrq {
             tail: 0,
             taken: 0,
             free: (0..terms.max_wr).rev().collect(),
+            line: None,
         })
+    }
+
+    /// Posts fail when who lends it is gone.
+    pub fn on(mut self, line: Arc<SharedLine>) -> Self {
+        self.line = Some(line);
+        self
     }
 
     /// Its terms.
@@ -105,14 +128,16 @@ impl SharedSrq {
         &self.terms
     }
 
-    /// Posts a receive; its slot, which its CQE has. `None`: the queue is full.
-    pub fn post_recv(&mut self, sges: &[Sge]) -> Option<u32> {
-        let slot = self.free.pop()?;
+    /// Posts a receive; its slot, which its CQE has.
+    pub fn post_recv(&mut self, sges: &[Sge]) -> Result<u32, NotPosted> {
+        SharedLine::check(&self.line)?;
+        let slot = self.free.pop().ok_or(NotPosted::Full)?;
         let memory = self.queue.words();
         self.layout.put(memory, self.tail, slot, sges);
         self.tail = self.tail.wrapping_add(1);
         self.layout.ring(memory, self.tail);
-        Some(slot)
+        SharedLine::posted(&self.line);
+        Ok(slot)
     }
 
     /// The oldest CQE. Its slot is free again.

@@ -11,8 +11,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use weft_engine::{commands, XrcdId};
 
@@ -71,6 +71,8 @@ pub(crate) struct XrcdInner {
     /// What targets have in place of a completion queue: nothing of theirs completes.
     nowhere: Cq,
     targets: Mutex<BTreeMap<u32, Weak<QpInner>>>,
+    /// What names it stays open: no other file gets its number meanwhile.
+    file: OnceLock<OwnedFd>,
 }
 
 impl Device {
@@ -84,6 +86,7 @@ impl Device {
                 id: XrcdId::from_number(answer.xrcd),
                 nowhere: self.create_cq(1, None)?,
                 targets: Mutex::default(),
+                file: OnceLock::new(),
             }),
         })
     }
@@ -91,8 +94,9 @@ impl Device {
     /// The XRC domain that a file names (`ibv_open_xrcd`): whoever opens the same file has the same one, as long as anybody has it.
     #[tracing::instrument(name = "open_xrcd", level = "debug", skip_all, fields(device = self.name()))]
     pub fn open_xrcd(&self, file: impl AsFd, how: XrcdOpen) -> Result<Xrcd, VerbsError> {
-        let stat = rustix::fs::fstat(file)
-            .map_err(|error| VerbsError::XrcdFile(std::io::Error::from(error).kind()))?;
+        let no_file = |error: std::io::Error| VerbsError::XrcdFile(error.kind());
+        let file = file.as_fd().try_clone_to_owned().map_err(no_file)?;
+        let stat = rustix::fs::fstat(&file).map_err(|error| no_file(error.into()))?;
         let name: XrcdFileName = (stat.st_dev, stat.st_ino);
         let found = self.lock().xrcd_registry.find(name);
         match (found, how) {
@@ -101,6 +105,7 @@ impl Device {
             (None, XrcdOpen::Existing) => Err(VerbsError::NoSuchXrcd),
             (None, _) => {
                 let made = self.alloc_xrcd()?;
+                let _ = made.inner.file.set(file);
                 let mut state = self.lock();
                 // Somebody else may have been as quick.
                 let there = state.xrcd_registry.find(name);

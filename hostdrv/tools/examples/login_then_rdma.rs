@@ -17,7 +17,7 @@ use std::thread;
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam, EventChannel, MpaStart};
 use weft_hostdrv::verbs::{Access, Cq, Mr, Qp, QpInit, RecvWr, SendWr, Wc};
 use weft_hostdrv::{transport, Device, DeviceConfig};
-use weft_tools::interface::Interface;
+use weft_tools::interface::NetInterface;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 const LOGIN: &[u8] = b"login: weft\n";
@@ -25,7 +25,7 @@ const WELCOME: &[u8] = b"welcome, RDMA follows\n";
 
 /// A host: a card, and the kernel on it. One thread serves both, so that nothing is at work while a connection moves.
 struct Host {
-    interface: Interface,
+    interface: NetInterface,
     channel: EventChannel,
     cq: Cq,
     memory: Mr,
@@ -35,7 +35,7 @@ struct Host {
 
 impl Host {
     fn new(device: &Device) -> Outcome<Self> {
-        let interface = Interface::open(device, "weft0", Some(24))?;
+        let interface = NetInterface::open(device, "weft0", Some(24))?;
         let (pd, cq) = (device.alloc_pd()?, device.create_cq(16, None)?);
         let memory = pd.alloc_mr(64, Access::LOCAL_WRITE)?;
         let channel = device.create_event_channel();

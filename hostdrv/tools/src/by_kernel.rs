@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::peer_error::PeerError;
-use crate::interface::Interface;
+use crate::interface::NetInterface;
 use weft_hostdrv::device::Device;
 
 /// How long the kernel tries to connect.
@@ -18,7 +18,7 @@ const LOOK_NS: u64 = 10_000_000;
 
 /// The kernel on a card, as long as this lives. Drop it when the connection is taken over: until then the kernel answers ARP.
 pub struct ByKernel {
-    interface: Interface,
+    interface: NetInterface,
 }
 
 fn failed(doing: &str, why: impl std::fmt::Display) -> PeerError {
@@ -28,7 +28,7 @@ fn failed(doing: &str, why: impl std::fmt::Display) -> PeerError {
 impl ByKernel {
     /// Makes the interface `name` with the card's addresses. It takes root.
     pub fn open(device: &Device, name: &str, prefix: u8) -> Result<Self, PeerError> {
-        let interface = Interface::open(device, name, Some(prefix));
+        let interface = NetInterface::open(device, name, Some(prefix));
         let interface = interface.map_err(|error| failed("no interface", error))?;
         Ok(Self { interface })
     }

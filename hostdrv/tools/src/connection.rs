@@ -9,7 +9,7 @@ use weft_hostdrv::cm::{Agreed, CmEvent, ConnParam, Revision, RtrKinds};
 
 /// How a tool connects or accepts. What is `None` is left to the tool, or to the peer's request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct ConnectionTerms {
     /// Either side may send first (an RTR follows the start-up).
     pub peer_to_peer: Option<bool>,
     /// RTR kinds to offer or to be content with.
@@ -35,7 +35,7 @@ const READS: u16 = 1;
 /// Reads at a time that are accepted without being asked to.
 const MOST_READS: u16 = 16;
 
-impl Terms {
+impl ConnectionTerms {
     /// The parameters of a connect.
     pub fn connect(&self) -> ConnParam {
         self.param(self.ird.unwrap_or(READS), self.ord.unwrap_or(READS))

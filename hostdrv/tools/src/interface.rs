@@ -78,21 +78,21 @@ impl InterfaceStats {
 
 /// A card's interface in the kernel. It is there as long as this is.
 #[must_use = "the interface goes when this is dropped"]
-pub struct Interface {
+pub struct NetInterface {
     port: RawPort,
     tap: Arc<Tap>,
     probe: Option<Arc<Probe>>,
     stats: InterfaceStats,
 }
 
-impl Interface {
+impl NetInterface {
     /// Makes the interface `name` (or takes the TAP of this name) with the device's station address and
     /// MTU, and turns it on. With `prefix` the kernel gets the device's IPv4 address, too, with a prefix of
     /// that length.
     pub fn open(device: &Device, name: &str, prefix: Option<u8>) -> Result<Self, InterfaceError> {
         let config = TapConfig {
-            mac: Some(device.config().mac),
-            mtu: Some(device.config().mtu),
+            mac: Some(device.mac()),
+            mtu: Some(device.mtu()),
             ip: prefix.map(|prefix| (device.ip(), prefix)),
         };
         let port = device.raw(RawConfig::default())?;
@@ -186,7 +186,7 @@ impl Interface {
     }
 }
 
-impl Drop for Interface {
+impl Drop for NetInterface {
     fn drop(&mut self) {
         if self.probe.is_some() {
             self.port.device().set_packet_filter(None);
@@ -194,9 +194,9 @@ impl Drop for Interface {
     }
 }
 
-impl fmt::Debug for Interface {
+impl fmt::Debug for NetInterface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interface")
+        f.debug_struct("NetInterface")
             .field("port", &self.port)
             .field("tap", &self.tap)
             .field("honours_packet_filter", &self.probe.is_some())

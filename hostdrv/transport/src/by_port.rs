@@ -60,6 +60,9 @@ impl Transport for ByPort {
     fn wake(&self) {
         self.0.wake();
     }
+    fn drives(&self, on: bool) {
+        self.0.drives(on);
+    }
     fn lost(&self) -> Option<String> {
         self.0.lost()
     }

@@ -75,6 +75,8 @@ pub struct OutOfBounds {
 /// Bytes of a word.
 const WORD: usize = 8;
 
+mod words;
+
 /// A run of memory known by address only: the accesses everything else is made of.
 ///
 /// Threads may use one at the same time, and the card writes the memory whenever it likes. That is no undefined
@@ -168,6 +170,13 @@ impl SharedMemory {
         unsafe { AtomicU64::from_ptr(self.ptr.as_ptr().add(start).cast()) }
     }
 
+    /// The words from `start` on, as [`place`](Self::place) gave it, that so many bytes behind it are.
+    #[inline]
+    fn whole_words(&self, start: usize, bytes: usize) -> &[AtomicU64] {
+        // SAFETY: `bytes` from `start` on are inside by `check`, and whole words; as in `word`.
+        unsafe { std::slice::from_raw_parts(self.ptr.as_ptr().add(start).cast(), bytes / WORD) }
+    }
+
     /// A byte that is in no word.
     #[inline]
     fn byte(&self, offset: usize) -> &AtomicU8 {
@@ -185,17 +194,9 @@ impl SharedMemory {
             match self.place(offset + done, left.len()) {
                 Place::Word(start, 0, WORD) => {
                     // The long run of a copy.
-                    let mut words = left.chunks_exact_mut(WORD);
-                    let mut at = start;
-                    for word in &mut words {
-                        if at + WORD > self.len {
-                            break;
-                        }
-                        let value = self.word(at).load(Ordering::Relaxed);
-                        word.copy_from_slice(&value.to_ne_bytes());
-                        at += WORD;
-                    }
-                    done += at - start;
+                    let whole = left.len() - left.len() % WORD;
+                    words::load(self.whole_words(start, whole), &mut left[..whole]);
+                    done += whole;
                 }
                 Place::Word(start, from, count) => {
                     let value = self.word(start).load(Ordering::Relaxed).to_ne_bytes();
@@ -220,18 +221,9 @@ impl SharedMemory {
             let left = &from[done..];
             match self.place(offset + done, left.len()) {
                 Place::Word(start, 0, WORD) => {
-                    let mut at = start;
-                    for word in left.chunks_exact(WORD) {
-                        if at + WORD > self.len {
-                            break;
-                        }
-                        let mut value = [0; WORD];
-                        value.copy_from_slice(word);
-                        self.word(at)
-                            .store(u64::from_ne_bytes(value), Ordering::Relaxed);
-                        at += WORD;
-                    }
-                    done += at - start;
+                    let whole = left.len() - left.len() % WORD;
+                    words::store(&left[..whole], self.whole_words(start, whole));
+                    done += whole;
                 }
                 Place::Word(start, to, count) => {
                     self.exchange(start, to, &left[..count]);
@@ -438,6 +430,24 @@ mod tests {
                     .iter()
                     .chain(&all[start + count..])
                     .all(|b| *b == 0xee));
+            }
+        }
+    }
+
+    #[test]
+    fn long_copies_at_every_alignment() {
+        let pages = Pages::new(2 * PAGE_SIZE).expect("memory");
+        let memory = pages.memory();
+        let bytes: Vec<u8> = (0..3001u32).map(|n| (n * 7 / 3) as u8).collect();
+        for start in 0..17 {
+            for count in [500, 511, 512, 513, 520, 3001] {
+                memory.fill(0, 4096, 0xee).expect("inside");
+                memory.write(start, &bytes[..count]).expect("inside");
+                assert_eq!(memory.to_vec(start, count).expect("inside"), bytes[..count]);
+                let around = [start.wrapping_sub(1), start + count];
+                for at in around.into_iter().filter(|at| *at < 4096) {
+                    assert_eq!(memory.read_u8(at), Ok(0xee), "{start} {count}");
+                }
             }
         }
     }

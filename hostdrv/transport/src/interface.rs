@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+// Environment (programs): `WEFT_VFIO`: the kernel's interface for `vfio:` devices that name none: `legacy` or `iommufd`. Without it: iommufd where it
+// may be opened.
 /// Chooses the kernel's interface for every `vfio:` device that does not name one: `legacy` or `iommufd`.
 pub const INTERFACE_VARIABLE: &str = "WEFT_VFIO";
 

@@ -1,11 +1,14 @@
 //! Which I/O virtual addresses are in use.
 //!
-//! A transport that may choose where the card sees memory chooses here: first fit in the ranges that the
+//! A transport that may choose where the card sees memory chooses here: the smallest free run that fits, in the ranges that the
 //! IOMMU allows, aligned so that huge pages stay huge, with an unused page behind each mapping so that
-//! an overrun faults instead of hitting a neighbour.
+//! an overrun faults instead of hitting a neighbour. Each call takes time with the logarithm of what is mapped.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+
+mod free_runs;
+use free_runs::FreeRuns;
 
 /// Alignment does not grow beyond a huge page.
 const HUGE_PAGE: u64 = 2 << 20;
@@ -19,6 +22,8 @@ pub struct IovaAllocator {
     granule: u64,
     /// Start and length of what is in use.
     used: BTreeMap<u64, u64>,
+    /// What is not; each range goes on for an unused granule behind its end.
+    free: FreeRuns,
 }
 
 impl IovaAllocator {
@@ -39,10 +44,21 @@ impl IovaAllocator {
             .filter(|range| range.start() <= range.end())
             .collect();
         ranges.sort_unstable_by_key(|range| *range.start());
+        let mut free = FreeRuns::default();
+        let mut next = 0;
+        for range in &ranges {
+            let end = u128::from(*range.end()) + 1 + u128::from(granule);
+            let start = next.max(u128::from(*range.start()));
+            if start < end {
+                free.give(start, end);
+            }
+            next = next.max(end);
+        }
         Self {
             ranges,
             granule,
             used: BTreeMap::new(),
+            free,
         }
     }
 
@@ -56,51 +72,38 @@ impl IovaAllocator {
         &self.ranges
     }
 
+    /// Bytes that a mapping takes, with the unused granule behind it.
+    fn room(&self, len: u64) -> u128 {
+        u128::from(len) + u128::from(self.granule)
+    }
+
     /// A free run of `len` bytes (rounded up to the granule); `None` if there is none.
     pub fn allocate(&mut self, len: u64) -> Option<u64> {
         let len = len.max(1).checked_next_multiple_of(self.granule)?;
         let align = len
             .checked_next_power_of_two()?
             .clamp(self.granule, HUGE_PAGE.max(self.granule));
-        let start = self
-            .ranges
-            .iter()
-            .find_map(|range| self.first_fit(range, len, align))?;
+        let start = self.free.take(self.room(len), align.into())?;
+        let start = u64::try_from(start).ok()?;
         self.used.insert(start, len);
         Some(start)
     }
 
-    /// The first place in `range` with an unused granule on either side.
-    fn first_fit(&self, range: &RangeInclusive<u64>, len: u64, align: u64) -> Option<u64> {
-        let fits = |start: u64, end: u64| {
-            let last = start.checked_add(len - 1)?;
-            (last <= end).then_some(start)
-        };
-        let mut from = *range.start();
-        if let Some((start, used)) = self.used.range(..from).next_back() {
-            from = from.max(start.checked_add(*used)?.checked_add(self.granule)?);
-        }
-        for (start, used) in self.used.range(*range.start()..=*range.end()) {
-            let candidate = from.checked_next_multiple_of(align)?;
-            // A gap ends a granule before what follows it.
-            let end = start.checked_sub(self.granule + 1);
-            if let Some(found) = end.and_then(|end| fits(candidate, end)) {
-                return Some(found);
-            }
-            from = start.checked_add(*used)?.checked_add(self.granule)?;
-        }
-        fits(from.checked_next_multiple_of(align)?, *range.end())
+    /// Is this what [`allocate`](Self::allocate) gave for this length?
+    pub fn is_in_use(&self, start: u64, len: u64) -> bool {
+        let len = len.max(1).checked_next_multiple_of(self.granule);
+        len.is_some_and(|len| self.used.get(&start) == Some(&len))
     }
 
-    /// Gives back what [`allocate`](Self::allocate) gave for this length. `false`: it did not.
+    /// Gives it back. `false`: it is not in use.
     pub fn release(&mut self, start: u64, len: u64) -> bool {
-        let Some(len) = len.max(1).checked_next_multiple_of(self.granule) else {
-            return false;
-        };
-        if self.used.get(&start) != Some(&len) {
+        if !self.is_in_use(start, len) {
             return false;
         }
-        self.used.remove(&start);
+        if let Some(len) = self.used.remove(&start) {
+            let start = u128::from(start);
+            self.free.give(start, start + self.room(len));
+        }
         true
     }
 
@@ -118,7 +121,7 @@ mod tests {
     const PAGE: u64 = 4096;
 
     #[test]
-    fn first_fit_with_reuse_and_gaps() {
+    fn holes_are_used_again_and_gaps_stay() {
         let mut iova = IovaAllocator::new([0..=u64::MAX], 0xffff_ffff_ffff_f000, 64);
         let a = iova.allocate(1).expect("room");
         let b = iova.allocate(2 * PAGE).expect("room");
@@ -175,6 +178,28 @@ mod tests {
         let mut coarse = IovaAllocator::new([0..=u64::MAX], 0x2001_0000, 64);
         let (a, b) = (coarse.allocate(1), coarse.allocate(1));
         assert_eq!((a, b), (Some(LOWEST), Some(LOWEST + 0x2_0000)));
+    }
+
+    /// Whatever is mapped, a mapping and its end look at as many runs.
+    #[test]
+    fn looks_do_not_grow_with_what_is_mapped() {
+        let mut iova = IovaAllocator::new([0..=u64::MAX >> 16], 0, 64);
+        let lens = [1, 2 * PAGE, 3 * PAGE, 70 * PAGE, HUGE_PAGE + 1];
+        let all: Vec<_> = (0..60_000)
+            .map(|n| (iova.allocate(lens[n % 5]).expect("room"), lens[n % 5]))
+            .collect();
+        // Every third goes: holes of all sizes.
+        for (start, len) in all.iter().step_by(3) {
+            assert!(iova.release(*start, *len));
+        }
+        for (start, len) in all.iter().skip(1).step_by(3) {
+            let before = iova.free.looks.get();
+            iova.allocate(lens[*start as usize / PAGE as usize % 5])
+                .expect("room");
+            assert!(iova.release(*start, *len));
+            let looks = iova.free.looks.get() - before;
+            assert!(looks <= 4, "{looks} runs looked at");
+        }
     }
 
     #[derive(Clone, Debug)]

@@ -6,11 +6,13 @@
 mod address;
 mod by_port;
 pub mod dma;
+pub mod fork;
 mod interface;
 mod iova;
 pub mod listening;
 mod monotonic;
 mod no_card;
+mod of_process;
 mod open;
 mod open_error;
 pub mod queue_memory;
@@ -34,6 +36,7 @@ pub use self::by_port::{ByPort, VECTOR};
 pub use self::interface::{Interface, INTERFACE_VARIABLE};
 pub use self::iova::IovaAllocator;
 pub use self::no_card::NoCard;
+pub use self::of_process::OfProcess;
 pub use self::open::open;
 pub use self::open_error::{Neighbour, OpenError};
 pub use self::registers::RegisterAccess;
@@ -120,6 +123,12 @@ pub enum TransportError {
     /// The function could not be reset.
     #[error("reset failed: {0}")]
     Reset(String),
+    /// The process that opened the device is the one that this one was forked from.
+    #[error("{device} was opened by the parent of this process: a child has no part in it, and opens a device of its own")]
+    Inherited {
+        /// Where it is.
+        device: String,
+    },
     /// This transport has no such thing.
     #[error("{0} is not supported by this transport")]
     Unsupported(&'static str),
@@ -195,6 +204,12 @@ pub trait Transport: Send + Sync {
 
     /// Ends the [`wait`](Self::wait) that another thread is in, or else the next one. Cheap, and never blocks.
     fn wake(&self);
+
+    /// The calling thread works for the card by itself from now on, and not for long between its [`wait`](Self::wait)s; `false`: no longer, or it waits
+    /// for other threads. Simulated time stands still while such a thread is awake.
+    fn drives(&self, on: bool) {
+        let _ = on;
+    }
 
     /// Why the card is out of reach for good; `None`: it is not, as far as is known without asking the card. A
     /// system call at most: it is for programs that poll and never wait.

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileTypeExt;
+use std::ops::Deref;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes that a path may have: it goes into a `sockaddr_un`, with a zero behind it.
 const LONGEST: usize = 107;
@@ -34,12 +35,52 @@ fn clear(path: &Path, connect: impl FnOnce() -> io::Result<()>) -> io::Result<()
     }
 }
 
+/// A socket that is bound to a path. When it is dropped the path goes as well, if what is there is still this socket.
+#[derive(Debug)]
+pub struct Listening<S> {
+    socket: S,
+    path: PathBuf,
+    file: Option<(u64, u64)>,
+}
+
+/// What is at a path: its device and inode.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::symlink_metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+impl<S> Listening<S> {
+    fn at(path: &Path, socket: S) -> Self {
+        Self {
+            socket,
+            path: path.to_owned(),
+            file: file_at(path),
+        }
+    }
+}
+
+impl<S> Deref for Listening<S> {
+    type Target = S;
+    fn deref(&self) -> &S {
+        &self.socket
+    }
+}
+
+impl<S> Drop for Listening<S> {
+    fn drop(&mut self) {
+        if self.file.is_some() && file_at(&self.path) == self.file {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Listens for connections, without blocking. Errors: `AddrInUse`, `AlreadyExists` for what is not a socket, and the system's.
-pub fn listen(path: &Path) -> io::Result<UnixListener> {
+pub fn listen(path: &Path) -> io::Result<Listening<UnixListener>> {
     clear(path, || UnixStream::connect(path).map(drop))?;
     let listener = UnixListener::bind(path)?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
+    let listening = Listening::at(path, listener);
+    listening.set_nonblocking(true)?;
+    Ok(listening)
 }
 
 /// The same for datagrams.
@@ -58,12 +99,17 @@ mod tests {
     fn only_a_socket_that_nobody_listens_at_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("path");
-        let kind = |result: io::Result<UnixListener>| result.map(drop).map_err(|e| e.kind());
+        let kind = |result: io::Result<Listening<_>>| result.map(drop).map_err(|e| e.kind());
         for _ in 0..2 {
             let listener = listen(&path).expect("free, or left behind");
+            let left_behind = folder.path().join("kept");
+            fs::rename(&path, &left_behind).expect("there");
+            fs::hard_link(&left_behind, &path).expect("there");
             assert_eq!(kind(listen(&path)), Err(ErrorKind::AddrInUse));
             assert!(bind_datagram(&path).is_err());
             drop(listener);
+            assert!(!path.exists());
+            fs::rename(&left_behind, &path).expect("there");
         }
         drop(bind_datagram(&path).expect("left behind"));
         let socket = bind_datagram(&path).expect("left behind");

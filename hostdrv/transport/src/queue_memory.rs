@@ -16,7 +16,8 @@ use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags
 pub use self::rooms::Rooms;
 
 use self::rooms::Room;
-use crate::dma::Pages;
+use crate::dma::{page_size, Pages};
+use crate::fork::Blank;
 
 /// Memory of one queue: words, accessed by atomic operations only. Clones are the same memory.
 #[derive(Clone)]
@@ -37,6 +38,8 @@ enum Kept {
     },
     /// Another process may have it, too.
     File {
+        // In this order: it is forgotten before it is unmapped.
+        _blank: Blank,
         _map: MmapRaw,
         file: OwnedFd,
     },
@@ -76,7 +79,11 @@ impl QueueMemory {
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;
         let (start, len) = (map.as_mut_ptr(), map.len());
+        let first = NonNull::new(start).ok_or(io::ErrorKind::OutOfMemory)?;
+        let whole = len.next_multiple_of(page_size());
         let kept = Kept::File {
+            // SAFETY: the map's pages, to the end of the last one.
+            _blank: unsafe { Blank::in_children(first, whole) },
             _map: map,
             file: file.into(),
         };

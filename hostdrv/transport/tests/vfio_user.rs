@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toy::{Toy, COUNT, DIE, FAULT, RAISE, REFUSE, RESETS, SCRATCH, SOURCE, TARGET, VECTORS};
 use weft_card_transport::dma::{Pages, PAGE_SIZE};
-use weft_card_transport::{Bar, OpenError, Transport, TransportError};
+use weft_card_transport::{Bar, OfProcess, OpenError, Transport, TransportError};
 
 fn open(toy: &Toy) -> Arc<dyn Transport> {
     weft_card_transport::open(&toy.spec()).expect("opens")
@@ -120,6 +120,44 @@ fn memory_of_the_program() {
     all("after the second time");
     // SAFETY: as above.
     assert!(unsafe { card.map(start, 100) }.is_err());
+}
+
+/// A child that drops what it inherited ends neither the connection nor the card's work, and sees nothing of the memory.
+#[test]
+fn a_child_leaves_the_card_to_its_parent() {
+    let toy = Toy::start();
+    let card: Arc<dyn Transport> = Arc::new(OfProcess::new(open(&toy)));
+    let memory = card.dma_alloc(2 * PAGE_SIZE).expect("memory");
+    memory.write(0, b"of the parent").expect("inside");
+    let mut inherited = Some((card, memory));
+    // SAFETY: the child calls what a copy of this thread may call, and ends without unwinding.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: a child that hangs ends by itself.
+        unsafe { libc::alarm(20) };
+        let Some((card, memory)) = inherited.take() else {
+            std::process::abort();
+        };
+        let refused = card.read32(Bar::Registers, RESETS);
+        let mut right = matches!(refused, Err(TransportError::Inherited { .. }));
+        right &= card.dma_alloc(1).is_err() && card.lost().is_some();
+        right &= memory.memory().to_vec(0, 13) == Ok(vec![0; 13]);
+        right &= memory.write(0, b"of the child!") == Ok(());
+        drop((card, memory));
+        // SAFETY: nothing of the parent's is undone.
+        unsafe { libc::_exit(i32::from(!right)) };
+    }
+    let mut status = -1;
+    // SAFETY: `status` is there.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    let (card, memory) = inherited.expect("still the parent's");
+    assert_eq!(read(&*card, RESETS), 0, "a child resets nothing");
+    assert!(copy(&*card, memory.iova(), memory.iova() + 4096, 13));
+    assert_eq!(
+        memory.memory().to_vec(4096, 13).expect("inside"),
+        b"of the parent"
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The next file for a model's counters, if the environment asks for them.
 pub(crate) fn next_file(model: &str) -> Option<PathBuf> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
+    // Environment (tests): `RTL_SIM_COVERAGE_DIR`: folder for coverage counters. Without it: not kept.
     let folder = PathBuf::from(std::env::var_os("RTL_SIM_COVERAGE_DIR")?);
     fs::create_dir_all(&folder).ok()?;
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -51,6 +51,7 @@ pub fn replay<T>(name: &str, seeds: Range<u64>, test: T)
 where
     T: Fn(&Run) -> Result<(), Box<dyn Error>>,
 {
+    // Environment (tests): `RTL_SIM_SEED`: testbenches with `replay`: this seed alone. Without it: the test's.
     let seeds = match std::env::var("RTL_SIM_SEED") {
         Ok(_) => vec![Seed::from_env(0)],
         Err(_) => seeds.map(Seed).collect(),
@@ -65,6 +66,7 @@ where
             continue;
         };
         let cycle = failure.cycle;
+        // Environment (tests): `RTL_SIM_WINDOW`: cycles of waves before a failure. Without it: 2000.
         let window = std::env::var("RTL_SIM_WINDOW")
             .ok()
             .and_then(|text| text.parse().ok())
@@ -138,5 +140,6 @@ fn out_dir() -> PathBuf {
             .unwrap_or("target".into())
             .join("rtl-sim")
     };
+    // Environment (tests): `RTL_SIM_OUT`: folder for waves. Without it: `rtl-sim` in the target folder.
     variable("RTL_SIM_OUT").unwrap_or_else(target)
 }

@@ -145,7 +145,7 @@ pub const PARTS: [(usize, &str); 6] = [
     (9_900, "p99"),
     (9_990, "p99.9"),
     (9_999, "p99.99"),
-    (10_000, "most"),
+    (10_000, "max"),
 ];
 
 /// What was moved, in what time.

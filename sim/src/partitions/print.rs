@@ -60,7 +60,7 @@ pub(crate) fn describe(load: &Load) -> String {
         .collect();
     let sizes: Vec<String> = load.sizes.iter().map(ToString::to_string).collect();
     format!(
-        "{}{} of {} B, {} under way on each of {} connection{}, {} messages, {} of 1000000 frames lost, {} ns each way{}",
+        "{}{} of {} B, {} in flight on each of {} connection{}, {} messages, {} of 1000000 frames lost, {} ns each way{}",
         kinds.join(" : "),
         if load.echo { ", answered," } else { "" },
         sizes.join(" or "),

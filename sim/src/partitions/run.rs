@@ -162,7 +162,7 @@ fn with_looks(
     // Losses begin when all stand: what is measured is the data path.
     let faults = Faults {
         loss: load.loss,
-        resegment: load.cut,
+        resegment: load.resegmented,
         ..Faults::default()
     };
     let mut world = lock(fabric.world());

@@ -62,7 +62,7 @@ pub struct Load {
     pub loss: u32,
     /// Frames of a million that are cut in two on the way, each way.
     #[serde(default)]
-    pub cut: u32,
+    pub resegmented: u32,
     /// What comes while a flow is detached is not copied by the hosts, where the card can walk over it again.
     #[serde(default = "yes")]
     pub replay: bool,
@@ -230,7 +230,12 @@ fn check(load: &Load) -> Result<(), WorkloadError> {
             "1 to 1000000",
         ),
         ("loss", u64::from(load.loss), 0..=100_000, "at most 100000"),
-        ("cut", u64::from(load.cut), 0..=1_000_000, "at most 1000000"),
+        (
+            "resegmented",
+            u64::from(load.resegmented),
+            0..=1_000_000,
+            "at most 1000000",
+        ),
         (
             "delay_ns",
             load.delay_ns,

@@ -96,7 +96,10 @@ fn columns() -> Vec<(String, Faults)> {
         reorder: REORDERED,
         ..Faults::default()
     };
-    let late = (format!("{} % late", f64::from(REORDERED) / 10_000.0), late);
+    let late = (
+        format!("{} % reordered", f64::from(REORDERED) / 10_000.0),
+        late,
+    );
     LOSSES.into_iter().map(loss).chain([late]).collect()
 }
 
@@ -194,7 +197,7 @@ fn measure(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, 
 pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "Card {}, seed {}, MTU {}: Gb/s of Writes of {} KiB, {DEPTH} under way, {} ms each; lost or late frames both ways.",
+        "Card {}, seed {}, MTU {}: Gb/s of Writes of {} KiB, {DEPTH} in flight, {} ms each; lost or reordered frames both ways.",
         table.card,
         table.seed,
         table.mtu,
@@ -209,14 +212,14 @@ pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
             format!("{} us each way", delay_ns as f64 / 1000.0)
         )?;
         for (name, _) in &columns {
-            write!(out, " {name:>9}")?;
+            write!(out, " {name:>13}")?;
         }
         writeln!(out)?;
         for congestion in CONTROLLERS {
             write!(out, "  {:<16}", congestion.name())?;
             for run in &table.runs {
                 if run.delay_ns == delay_ns && run.congestion == congestion.name() {
-                    write!(out, " {:>9.1}", run.gbps)?;
+                    write!(out, " {:>13.1}", run.gbps)?;
                 }
             }
             writeln!(out)?;
@@ -226,7 +229,7 @@ pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
             write!(out, "  {name:<16}")?;
             for run in table.runs.iter().filter(reno) {
                 let text = of(run).map_or("-".into(), |gbps| format!("{gbps:.1}"));
-                write!(out, " {text:>9}")?;
+                write!(out, " {text:>13}")?;
             }
             writeln!(out)?;
         }

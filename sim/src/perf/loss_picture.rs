@@ -214,7 +214,7 @@ fn write_page(table: &LossTable, out: &mut String) -> fmt::Result {
     picture(table, "", out)?;
     writeln!(
         out,
-        "<table><tr><th>µs each way<th>controller<th>lost<th>late<th>Gb/s<th>SRTT, µs<th>formula, SRTT<th>formula, path<th>sent again<th>timer<th>probes<th>recoveries<th>undone"
+        "<table><tr><th>µs each way<th>controller<th>lost<th>reordered<th>Gb/s<th>SRTT, µs<th>formula, SRTT<th>formula, path<th>sent again<th>timer<th>probes<th>recoveries<th>undone"
     )?;
     for run in &table.runs {
         let percent = |parts: u32| format!("{} %", f64::from(parts) / 1e4);

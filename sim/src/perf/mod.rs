@@ -6,7 +6,9 @@ pub mod loss;
 pub mod loss_picture;
 mod page;
 pub mod queue;
+pub mod queue_page;
 pub mod scale;
+pub mod scale_page;
 mod writes;
 
 use std::io::{self, Write};
@@ -195,7 +197,7 @@ pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
         "Card {}, seed {}; 250 MHz, host memory reads take 400 ns.\n",
         p.card, p.seed
     )?;
-    writeln!(out, "The data path alone, one flow:\n")?;
+    writeln!(out, "The data path by itself, one flow:\n")?;
     writeln!(
         out,
         "  {:<32} {:>14} {:>10} {:>14} {:>10}",
@@ -235,7 +237,7 @@ pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {
         }
         writeln!(
             out,
-            "  Write of 64 bytes alone, to its completion: {:.0} cycles ({:.0} ns)",
+            "  A single Write of 64 bytes, to its completion: {:.0} cycles ({:.0} ns)",
             f.lone_write_cycles,
             f.lone_write_cycles * 4.0
         )?;

@@ -10,7 +10,7 @@ td:first-child,th:first-child{text-align:left}tr{border-bottom:1px solid #dde}.b
 svg{display:block;width:100%;height:1.1em}.rx{fill:#4a78c2}.tx{fill:#d98a2b}caption{text-align:left;font-weight:bold;padding:1.2em 0 .3em}";
 
 /// A bar of this part of the width.
-fn bar(class: &str, part: f64) -> String {
+pub(super) fn bar(class: &str, part: f64) -> String {
     let width = (part * 100.0).clamp(0.0, 100.0);
     format!("<td class=bar><svg viewBox=\"0 0 100 4\" preserveAspectRatio=none><rect class={class} width=\"{width:.2}\" height=4 /></svg>")
 }
@@ -27,19 +27,26 @@ pub fn page(p: &Performance) -> String {
     html
 }
 
-fn write(p: &Performance, out: &mut String) -> fmt::Result {
-    let title = format!("Weft: card {}, seed {}", p.card, p.seed);
-    write!(
+/// The beginning of a page.
+pub(super) fn head(title: &str, out: &mut String) -> fmt::Result {
+    writeln!(
         out,
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
-         <title>{title}</title><style>{STYLE}</style>\n<h1>{title}</h1>\n\
-         <p>Simulated cycle by cycle at 250 MHz; host memory answers reads after 400 ns. Not measured on a board.</p>\n"
+         <title>{title}</title><style>{STYLE}</style>\n<h1>{title}</h1>"
+    )
+}
+
+fn write(p: &Performance, out: &mut String) -> fmt::Result {
+    head(&format!("Weft: card {}, seed {}", p.card, p.seed), out)?;
+    write!(
+        out,
+        "<p>Simulated cycle by cycle at 250 MHz; host memory answers reads after 400 ns. Not measured on a board.</p>\n"
     )?;
     let rates = p.data_path.iter().flat_map(|m| [m.rates.rx, m.rates.tx]);
     let most = rates.flatten().map(|r| r.gbps).fold(1.0, f64::max);
     write!(
         out,
-        "<table><caption>The data path alone, one flow</caption>\n<tr><th>load<th>direction<th>cycles a segment<th>Gb/s<th class=bar>\n"
+        "<table><caption>The data path by itself, one flow</caption>\n<tr><th>load<th>direction<th>cycles a segment<th>Gb/s<th class=bar>\n"
     )?;
     for m in &p.data_path {
         for (name, class, rate) in [

@@ -121,10 +121,21 @@ pub struct Run {
     pub dropped: u64,
     /// Frames marked.
     pub marked: u64,
-    /// How many times the sender heeded marks.
-    pub heeded: u64,
+    /// How many times the sender reduced its window for marks (RFC 3168 §6.1.2).
+    pub reductions: u64,
     /// Segments sent again.
     pub retransmits: u64,
+}
+
+impl Run {
+    /// The controller, and what is special about it here.
+    pub(super) fn name(&self) -> String {
+        match (self.marks, self.pacing) {
+            (true, _) => format!("{}, marks", self.congestion),
+            (_, false) => format!("{}, no pace", self.congestion),
+            _ => self.congestion.to_owned(),
+        }
+    }
 }
 
 /// All runs.
@@ -222,7 +233,7 @@ fn measure(config: &FabricConfig, lone: bool, time: u64) -> Result<Run, PairErro
         dropped_at_start: at_start.dropped,
         dropped: port.dropped,
         marked: port.marked,
-        heeded: after.marks_heeded - before.marks_heeded,
+        reductions: after.ecn_reductions - before.ecn_reductions,
         retransmits: after.retransmits - before.retransmits,
     })
 }
@@ -232,7 +243,7 @@ pub fn print(table: &QueueTable, out: &mut impl Write) -> io::Result<()> {
     let us = |ns: u64| ns as f64 / 1000.0;
     writeln!(
         out,
-        "Card {}, seed {}, MTU {}: Writes of {} KiB, {DEPTH} under way, over {} us each way, and a port that",
+        "Card {}, seed {}, MTU {}: Writes of {} KiB, {DEPTH} in flight, over {} us each way, and a port that",
         table.card,
         table.seed,
         table.mtu,
@@ -272,17 +283,13 @@ pub fn print(table: &QueueTable, out: &mut impl Write) -> io::Result<()> {
                 "mean us",
                 "longest",
                 "marked",
-                "heeded",
+                "reduced",
                 "dropped",
                 "(at start)",
                 "re-sent"
             )?;
         }
-        let name = match (run.marks, run.pacing) {
-            (true, _) => format!("{}, marks", run.congestion),
-            (_, false) => format!("{}, no pace", run.congestion),
-            _ => run.congestion.to_owned(),
-        };
+        let name = run.name();
         writeln!(
             out,
             "  {name:<14} {:>6.2} {:>11.1} {:>8.1} {:>8} {:>8} {:>8} {:>11} {:>9}",
@@ -290,7 +297,7 @@ pub fn print(table: &QueueTable, out: &mut impl Write) -> io::Result<()> {
             run.mean_wait_ns / 1000.0,
             us(run.longest_wait_ns),
             run.marked,
-            run.heeded,
+            run.reductions,
             run.dropped,
             run.dropped_at_start,
             run.retransmits,

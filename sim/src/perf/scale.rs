@@ -38,9 +38,9 @@ pub struct Sharing {
     /// Jain's index of the connections' bytes: 1 if all have the same, 1/n if one has all.
     pub jain: f64,
     /// Gb/s of the slowest connection.
-    pub least: f64,
+    pub min_gbps: f64,
     /// Gb/s of the fastest.
-    pub most: f64,
+    pub max_gbps: f64,
 }
 
 /// All of it.
@@ -284,8 +284,8 @@ impl Moved {
             loss,
             gbps: gbps(self.writes.iter().sum()),
             jain: jain(&self.writes),
-            least: gbps(ends(Iterator::min)),
-            most: gbps(ends(Iterator::max)),
+            min_gbps: gbps(ends(Iterator::min)),
+            max_gbps: gbps(ends(Iterator::max)),
         }
     }
 }
@@ -304,21 +304,21 @@ pub fn print(table: &ScaleTable, out: &mut impl Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "{ACTIVE} of them write {} KiB, {DEPTH} under way each, for {} ms; Gb/s:\n",
+        "{ACTIVE} of them write {} KiB, {DEPTH} in flight each, for {} ms; Gb/s:\n",
         BYTES >> 10,
         table.milliseconds
     )?;
     writeln!(
         out,
         "  {:<12} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
-        "", "idle", "loss", "all", "least", "most", "Jain"
+        "", "idle", "loss", "all", "min", "max", "Jain"
     )?;
     for run in &table.sharing {
         let loss = format!("{} %", f64::from(run.loss) / 10_000.0);
         writeln!(
             out,
             "  {:<12} {:>6} {loss:>8} {:>8.1} {:>8.2} {:>8.2} {:>8.3}",
-            run.congestion, run.idle, run.gbps, run.least, run.most, run.jain
+            run.congestion, run.idle, run.gbps, run.min_gbps, run.max_gbps, run.jain
         )?;
     }
     Ok(())

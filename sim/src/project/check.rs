@@ -1,4 +1,4 @@
-//! Sizes that can be simulated as well: what was reckoned beside what is so.
+//! Sizes that can be simulated as well: what was predicted beside what is so.
 
 use serde::Serialize;
 use weft_hostdrv::Rung;
@@ -28,18 +28,18 @@ pub struct Checked {
     pub queue_pairs: u64,
     /// Messages under way on each.
     pub depth: u64,
-    /// Messages a second that were reckoned: at least, and at most.
-    pub reckoned: [f64; 2],
+    /// Messages a second that were predicted: at least, and at most.
+    pub predicted: [f64; 2],
     /// Messages a second of the simulation.
     pub simulated: f64,
-    /// Segments that were sent again: what a receiver loses that cannot keep up is not reckoned.
+    /// Segments that were sent again: what a receiver loses that cannot keep up is not predicted.
     pub retransmits: u64,
 }
 
 impl Checked {
     /// By what part of the nearer bound the simulation lies outside; 0: it lies between them.
     pub fn outside(&self) -> f64 {
-        let [least, most] = self.reckoned;
+        let [least, most] = self.predicted;
         (1.0 - self.simulated / least)
             .max(self.simulated / most - 1.0)
             .max(0.0)
@@ -76,7 +76,7 @@ pub(super) fn all(
             gbps,
             queue_pairs: connections as u64,
             depth: depth as u64,
-            reckoned: bounds(cost, &target).messages_per_second,
+            predicted: bounds(cost, &target).messages_per_second,
             simulated: figures.messages_per_second,
             retransmits: figures.ends.iter().map(|end| end.retransmits).sum(),
         })

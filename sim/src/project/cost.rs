@@ -40,9 +40,9 @@ pub struct Cost {
     /// Bytes of a message, on average.
     pub bytes: f64,
     /// How long one takes that is by itself: half of them take longer.
-    pub alone_ns: f64,
+    pub unloaded_ns: f64,
     /// Rate of the line at which that was measured.
-    pub alone_gbps: u64,
+    pub unloaded_gbps: u64,
     /// Time of the slowest part of the two cards, from the rate where the line limits nothing; if the load as it is was faster, from that.
     pub card_ns: f64,
     /// The end that posts, and the other one.
@@ -86,8 +86,8 @@ pub fn measure(place: Place, rung: Rung, load: &Load) -> Result<Cost, Partitions
     };
     Ok(Cost {
         bytes: each(usual.bytes),
-        alone_ns: alone.latency_ns[0] as f64,
-        alone_gbps: place.gbps,
+        unloaded_ns: alone.latency_ns[0] as f64,
+        unloaded_gbps: place.gbps,
         // Where a receiver is slower than its sender, a line without a limit makes it lose frames: then the usual run was faster.
         card_ns: each(many.time_ns.min(usual.time_ns)),
         ends: [end(0), end(1)],

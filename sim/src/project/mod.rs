@@ -21,14 +21,14 @@ use crate::partitions::run::{look, Had, Place};
 use crate::partitions::workload::Load;
 use crate::partitions::{Missing, Name, PartitionsError};
 
-/// What is to be reckoned.
+/// What is to be predicted.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The card that is measured, the seed, the MTU; at the rate of its link.
     pub place: Place,
     /// The rungs.
     pub rungs: Vec<Rung>,
-    /// The sizes to reckon.
+    /// The sizes to predict.
     pub targets: Vec<Target>,
     /// Whether sizes that can be simulated are, for comparison.
     pub check: bool,
@@ -79,7 +79,7 @@ pub struct Projection {
     pub missing: Vec<Missing>,
 }
 
-/// Measures each load at each rung, and reckons. `progress` hears what comes next.
+/// Measures each load at each rung, and predicts. `progress` hears what comes next.
 pub fn run(
     name: Name,
     question: &Question,

@@ -25,7 +25,7 @@ pub fn print(p: &Projection, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
             "  a message by itself {:.0} ns; of the card {:.1} ns; on the wire {:.0} and {:.0} B; of PCIe {:.0} B read, {:.0} B written by who posts, {:.0} and {:.0} by the other",
-            cost.alone_ns,
+            cost.unloaded_ns,
             cost.card_ns,
             cost.ends[0].wire_bytes,
             cost.ends[1].wire_bytes,
@@ -49,8 +49,8 @@ fn table(row: &Row, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\n  {:>6} {:>5} {:>6} {:>8} {:>17} {:>19} {:>9} {:>6}  limit",
-        "line", "PCIe", "hosts", "QPs", "Gb/s", "million messages/s", "alone, us", "cores"
+        "\n  {:>6} {:>5} {:>6} {:>8} {:>17} {:>19} {:>12} {:>6}  limit",
+        "line", "PCIe", "hosts", "QPs", "Gb/s", "million messages/s", "unloaded, us", "cores"
     )?;
     for Projected { target, bounds } in &row.projected {
         let [least, most] = bounds.gbps;
@@ -58,7 +58,7 @@ fn table(row: &Row, out: &mut impl Write) -> io::Result<()> {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         writeln!(
             out,
-            "  {:>6} {:>5} {:>6} {:>8} {:>8.2} {:>8.2} {:>9.3} {:>9.3} {:>9.2} {:>6}  {}",
+            "  {:>6} {:>5} {:>6} {:>8} {:>8.2} {:>8.2} {:>9.3} {:>9.3} {:>12.2} {:>6}  {}",
             or_none(target.gbps.map(|gbps| gbps.to_string())),
             or_none(target.pcie.map(|pcie| pcie.to_string())),
             target.hosts,
@@ -67,7 +67,7 @@ fn table(row: &Row, out: &mut impl Write) -> io::Result<()> {
             most,
             fewest,
             all,
-            bounds.alone_ns / 1000.0,
+            bounds.unloaded_ns / 1000.0,
             or_none(bounds.cores.map(|cores| format!("{cores:.2}"))),
             bounds.limit,
         )?;
@@ -82,10 +82,10 @@ fn checked(row: &Row, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "\n  {:>6} {:>5} {:>6} {:>22} {:>10}  million messages/s",
-        "line", "QPs", "depth", "reckoned", "simulated"
+        "line", "QPs", "depth", "predicted", "simulated"
     )?;
     for point in &row.checked {
-        let [least, most] = point.reckoned.map(|rate| rate / 1e6);
+        let [least, most] = point.predicted.map(|rate| rate / 1e6);
         let mut verdict = match point.outside() {
             0.0 => "between them".to_owned(),
             part => format!("{:.1} % outside", part * 100.0),

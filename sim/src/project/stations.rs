@@ -147,7 +147,7 @@ pub struct Bounds {
     /// Gb/s of message bytes.
     pub gbps: [f64; 2],
     /// How long one takes that is by itself.
-    pub alone_ns: f64,
+    pub unloaded_ns: f64,
     /// What limits it when enough are under way.
     pub limit: &'static str,
     /// Processors of the host that does not post, at the rate at most; `None`: instructions were not counted.
@@ -214,7 +214,7 @@ pub fn bounds(cost: &Cost, target: &Target) -> Bounds {
     let (limit, slowest_ns) = slowest(&there);
     // A message of many segments is in all stations at once: by itself it takes the time of the slowest one, and what is fixed.
     let measured = Target {
-        gbps: Some(cost.alone_gbps as f64),
+        gbps: Some(cost.unloaded_gbps as f64),
         pcie: None,
         hosts: 1,
         queue_pairs: 1,
@@ -229,16 +229,16 @@ pub fn bounds(cost: &Cost, target: &Target) -> Bounds {
         let both = [0, 1].map(|n| instructions(cost, n).unwrap_or(0.0));
         (both[0] + both[1]) / host.instructions_a_ns
     });
-    let alone_ns = (cost.alone_ns + segments_ns + fetched_ns + software_ns).max(slowest_ns);
+    let unloaded_ns = (cost.unloaded_ns + segments_ns + fetched_ns + software_ns).max(slowest_ns);
     let depth = target.depth.unwrap_or(cost.depth);
     let under_way = (depth * target.queue_pairs.max(target.hosts)) as f64;
-    let least = (1.0 - MARGIN) * under_way / (alone_ns + (under_way - 1.0) * slowest_ns);
-    let most = (1.0 + MARGIN) * (under_way / alone_ns).min(1.0 / slowest_ns);
+    let least = (1.0 - MARGIN) * under_way / (unloaded_ns + (under_way - 1.0) * slowest_ns);
+    let most = (1.0 + MARGIN) * (under_way / unloaded_ns).min(1.0 / slowest_ns);
     let rates = [least, most].map(|a_ns| a_ns * 1e9);
     Bounds {
         messages_per_second: rates,
         gbps: rates.map(|rate| rate * cost.bytes * 8.0 / 1e9),
-        alone_ns,
+        unloaded_ns,
         limit,
         cores: target
             .host
@@ -259,8 +259,8 @@ mod tests {
         };
         Cost {
             bytes: 1000.0,
-            alone_ns: 2000.0,
-            alone_gbps: 100,
+            unloaded_ns: 2000.0,
+            unloaded_gbps: 100,
             card_ns: 50.0,
             ends: [end(1125.0), end(84.0)],
             depth: 1,
@@ -360,7 +360,7 @@ mod tests {
         };
         let software = (834.0 + 685.0) / 3.0;
         let wanted = 2000.0 + (685.0 / 3.0 - 90.0) + software - (84.0 * 8.0 / 100.0) * 0.75;
-        assert!((bounds(&cost(), &two).alone_ns - wanted).abs() < 0.01);
+        assert!((bounds(&cost(), &two).unloaded_ns - wanted).abs() < 0.01);
     }
 
     #[test]
@@ -379,8 +379,8 @@ mod tests {
                 },
             )
         };
-        assert_eq!(of(1024).alone_ns, of(1).alone_ns);
-        assert_eq!(of(2048).alone_ns, of(1).alone_ns + 400.0);
+        assert_eq!(of(1024).unloaded_ns, of(1).unloaded_ns);
+        assert_eq!(of(2048).unloaded_ns, of(1).unloaded_ns + 400.0);
         assert_eq!(of(1 << 30).limit, "line");
     }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use weft_card_transport::listening::Listening;
 
 use super::connection::{lock, Connection, Gone, SharedConnection};
 use super::device::Device;
@@ -59,7 +60,7 @@ pub enum Control {
 /// A card's place: its socket, its client, its port.
 pub struct Seat {
     /// Where clients come to.
-    pub listener: UnixListener,
+    pub listener: Listening<UnixListener>,
     /// Its path.
     pub path: PathBuf,
     /// The PCI function.
@@ -110,9 +111,6 @@ impl Server {
         self.flush();
         let stats = self.stats();
         *self.last.lock().unwrap_or_else(|e| e.into_inner()) = stats;
-        for seat in &self.seats {
-            let _ = std::fs::remove_file(&seat.path);
-        }
         result
     }
 

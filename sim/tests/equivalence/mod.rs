@@ -1096,6 +1096,7 @@ fn compare_ports(seed: u64, rounds: usize, kind: CardKind, card: Box<dyn Card>, 
 
 #[cfg(rtl)]
 fn seeds() -> u64 {
+    // Environment (tests): `WEFT_EQUIVALENCE_SEEDS`: RTL against model: how many seeds. Without it: a few.
     std::env::var("WEFT_EQUIVALENCE_SEEDS")
         .ok()
         .and_then(|s| s.parse().ok())

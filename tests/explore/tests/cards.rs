@@ -278,6 +278,7 @@ fn compare(expected: &Report, report: &[u8; 64], what: &str) {
 }
 
 fn seeds() -> u64 {
+    // Environment (tests): `WEFT_EXPLORED_SEEDS`: runs of the exploration on the cards and the engine: how many walks of each kind. Without it: 6.
     let asked = std::env::var("WEFT_EXPLORED_SEEDS").ok();
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(6)
 }

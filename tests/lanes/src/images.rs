@@ -53,6 +53,7 @@ impl Images {
     pub fn build(kernels: &[Kernel]) -> Result<Self, ImagesError> {
         let lanes = Path::new(env!("CARGO_MANIFEST_DIR"));
         let script = lanes.join("images/build.sh");
+        // Environment (building): `WEFT_GUEST_DIR`: folder of the guests' images (`make test-vfio`, `make test-peer`). Without it: `target/guest`.
         let folder = std::env::var_os("WEFT_GUEST_DIR")
             .map_or_else(|| lanes.join("../../target/guest"), PathBuf::from);
         let status = Command::new(&script)

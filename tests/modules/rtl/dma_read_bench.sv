@@ -64,6 +64,15 @@ module dma_read_bench #(
 
   logic [2:0][COUNT_W-1:0] count;
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  axi4_read_pins #(
+    .DATA_W(DATA_W)
+  ) u_pins (
+    .axi(m_axi),
+    .*
+  );
+
   dma_read #(
     .DATA_W(DATA_W)
   ) u_dut (
@@ -79,19 +88,7 @@ module dma_read_bench #(
     .rsp_count_o(count),
     .rsp_last_o ({element_tlast_o, job_tlast_o, gather_tlast_o}),
     .rsp_error_o({element_tuser_o, job_tuser_o, gather_tuser_o}),
-    .m_axi_arid,
-    .m_axi_araddr,
-    .m_axi_arlen,
-    .m_axi_arsize,
-    .m_axi_arburst,
-    .m_axi_arvalid,
-    .m_axi_arready,
-    .m_axi_rid,
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rlast,
-    .m_axi_rvalid,
-    .m_axi_rready,
+    .m_axi,
     .request_o,
     .error_o,
     .idle_o

@@ -62,6 +62,15 @@ module dma_write_bench #(
   output logic idle_o
 );
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  axi4_write_pins #(
+    .DATA_W(DATA_W)
+  ) u_pins (
+    .axi(m_axi),
+    .*
+  );
+
   dma_write #(
     .DATA_W(DATA_W)
   ) u_dut (
@@ -78,23 +87,7 @@ module dma_write_bench #(
     .wr_last_i ({low_tlast_i, report_tlast_i, place_tlast_i}),
     .written_o,
     .failed_o,
-    .m_axi_awid,
-    .m_axi_awaddr,
-    .m_axi_awlen,
-    .m_axi_awsize,
-    .m_axi_awburst,
-    .m_axi_awuser,
-    .m_axi_awvalid,
-    .m_axi_awready,
-    .m_axi_wdata,
-    .m_axi_wstrb,
-    .m_axi_wlast,
-    .m_axi_wvalid,
-    .m_axi_wready,
-    .m_axi_bid,
-    .m_axi_bresp,
-    .m_axi_bvalid,
-    .m_axi_bready,
+    .m_axi,
     .request_o,
     .error_o,
     .idle_o

@@ -145,6 +145,15 @@ module weft_tx_bench
   assign req_bytes[2] = '0;
   assign rsp_ready[2] = 1'b1;
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  axi4_read_pins #(
+    .DATA_W(DATA_W)
+  ) u_pins (
+    .axi(m_axi),
+    .*
+  );
+
   dma_read #(
     .DATA_W(DATA_W)
   ) u_read (
@@ -160,19 +169,7 @@ module weft_tx_bench
     .rsp_count_o(rsp_count),
     .rsp_last_o (rsp_last),
     .rsp_error_o(rsp_error),
-    .m_axi_arid,
-    .m_axi_araddr,
-    .m_axi_arlen,
-    .m_axi_arsize,
-    .m_axi_arburst,
-    .m_axi_arvalid,
-    .m_axi_arready,
-    .m_axi_rid,
-    .m_axi_rdata,
-    .m_axi_rresp,
-    .m_axi_rlast,
-    .m_axi_rvalid,
-    .m_axi_rready,
+    .m_axi,
     .request_o  (request),
     .error_o    (error),
     .idle_o     (read_idle)

@@ -67,6 +67,15 @@ module write_watch_bench #(
   assign place_tready_o  = wr_ready[0];
   assign report_tready_o = wr_ready[1];
 
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  axi4_write_pins #(
+    .DATA_W(DATA_W)
+  ) u_pins (
+    .axi(m_axi),
+    .*
+  );
+
   dma_write #(
     .DATA_W(DATA_W)
   ) u_write (
@@ -83,23 +92,7 @@ module write_watch_bench #(
     .wr_last_i  ({1'b0, report_tlast_i, place_tlast_i}),
     .written_o  (written),
     .failed_o   (failed),
-    .m_axi_awid,
-    .m_axi_awaddr,
-    .m_axi_awlen,
-    .m_axi_awsize,
-    .m_axi_awburst,
-    .m_axi_awuser,
-    .m_axi_awvalid,
-    .m_axi_awready,
-    .m_axi_wdata,
-    .m_axi_wstrb,
-    .m_axi_wlast,
-    .m_axi_wvalid,
-    .m_axi_wready,
-    .m_axi_bid,
-    .m_axi_bresp,
-    .m_axi_bvalid,
-    .m_axi_bready,
+    .m_axi,
     .request_o  (request),
     .error_o    (error),
     .idle_o

@@ -64,29 +64,48 @@ module control_processor_bench #(
   output logic        quiescent_o
 );
 
-  assign {m_axi_awid, m_axi_awsize, m_axi_awburst} = {2'd1, 3'($clog2(DATA_W / 8)), 2'b01};
-  assign {m_axi_arid, m_axi_arsize, m_axi_arburst} = {2'd3, 3'($clog2(DATA_W / 8)), 2'b01};
-  assign {m_axi_bready, m_axi_rready}              = '1;
+  axi_lite_if s_axil ();
+  axi_lite_if m_axil ();
+  axi4_if #(.DATA_W(DATA_W)) m_axi ();
+
+  axi_lite_pins u_s_axil (
+    .axil         (s_axil),
+    .s_axil_awaddr({1'b0, s_axil_awaddr}),
+    .s_axil_araddr({1'b0, s_axil_araddr}),
+    .*
+  );
+  axi4_write_pins #(
+    .DATA_W(DATA_W)
+  ) u_m_axi_write (
+    .axi         (m_axi),
+    .m_axi_awuser(),
+    .*
+  );
+  axi4_read_pins #(
+    .DATA_W(DATA_W)
+  ) u_m_axi_read (
+    .axi(m_axi),
+    .*
+  );
+
+  // What the card around it says, which takes each answer.
+  assign {m_axi.awid, m_axi.awsize, m_axi.awburst, m_axi.awuser, m_axi.bready}         = {2'd1, 3'($clog2(DATA_W / 8)), 2'b01, 1'b0, 1'b1};
+  assign {m_axi.arid, m_axi.arsize, m_axi.arburst, m_axi.rready}                       = {2'd3, 3'($clog2(DATA_W / 8)), 2'b01, 1'b1};
 
   // No card around it: its registers answer 0 at once, and it has no interrupts.
-  logic [16:0] m_axil_awaddr, m_axil_araddr;
-  logic [31:0] m_axil_wdata;
-  logic [ 3:0] m_axil_wstrb;
-  logic [ 4:0] msix_vector_o;
-  logic m_axil_awvalid, m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o;
+  assign {m_axil.awready, m_axil.wready, m_axil.bvalid, m_axil.arready, m_axil.rvalid} = '1;
+  assign {m_axil.bresp, m_axil.rresp, m_axil.rdata}                                    = '0;
+
+  logic [4:0] msix_vector_o;
+  logic card_msix_ready_o, msix_valid_o;
 
   control_clock #(
     .DATA_W   (DATA_W),
     .CLOCK_DIV(CLOCK_DIV)
   ) u_processor (
-    .m_axil_awready    (1'b1),
-    .m_axil_wready     (1'b1),
-    .m_axil_bresp      (2'b00),
-    .m_axil_bvalid     (1'b1),
-    .m_axil_arready    (1'b1),
-    .m_axil_rdata      (32'd0),
-    .m_axil_rresp      (2'b00),
-    .m_axil_rvalid     (1'b1),
+    .s_axil,
+    .m_axil,
+    .m_axi,
     .card_msix_valid_i (1'b0),
     .card_msix_vector_i(5'd0),
     .msix_ready_i      (1'b1),
@@ -94,7 +113,6 @@ module control_processor_bench #(
   );
 
   logic unused;
-  assign unused = ^{m_axi_bid, m_axi_rid, m_axi_rlast, m_axil_awaddr, m_axil_araddr, m_axil_wdata, m_axil_wstrb, msix_vector_o, m_axil_awvalid,
-                    m_axil_wvalid, m_axil_arvalid, m_axil_bready, m_axil_rready, card_msix_ready_o, msix_valid_o};
+  assign unused = ^{s_axil.awaddr[16], s_axil.araddr[16], m_axi.bid, m_axi.rid, m_axi.rlast, msix_vector_o, card_msix_ready_o, msix_valid_o};
 
 endmodule

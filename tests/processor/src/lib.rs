@@ -21,6 +21,8 @@ pub use card::{Card128, Card128Slow, Card512, Card512Slow, Host, HOST, HOST_BYTE
 /// The firmware that `WEFT_FIRMWARE` names, as the build made it.
 #[cfg(ibex)]
 pub fn firmware() -> weft_hostdrv::processor::Image {
+    // Environment (tests): `WEFT_FIRMWARE`: tests of the control processor: its firmware, as `firmware/build-riscv.sh card` makes it. Without it:
+    // `make processor` sets it.
     image("WEFT_FIRMWARE")
 }
 

@@ -46,6 +46,7 @@ fn a_card_without_one_says_so() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn it_ends_a_hundred_times_in_the_middle_of_traffic() -> Result<(), Box<dyn Error>> {
+    // Environment (tests): `WEFT_PROCESSOR_ROUNDS`: how often its firmware ends in traffic. Without it: 100.
     let rounds = std::env::var("WEFT_PROCESSOR_ROUNDS")
         .ok()
         .and_then(|text| text.parse().ok());

@@ -192,8 +192,7 @@ fn what_there_is_not_is_refused_with_the_reason() -> Result<(), Box<dyn Error>> 
     let other = config().firmware(Arc::new(firmware()));
     let none = open(0, other).err();
     assert_eq!(none, Some(DeviceError::Processor(ProcessorError::NoEngine)));
-    let mut large = config();
-    large.engine.receive_window *= 2;
+    let large = config().receive_window(1 << 21);
     for (config, what) in [(config().mtu(9000), "9000"), (large, "receive window")] {
         let refused = open(0, config).err();
         let why = refused

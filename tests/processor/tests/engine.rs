@@ -11,7 +11,7 @@ use weft_hostdrv::transport::RegisterAccess;
 use weft_hostdrv::verbs::{
     Access, AsyncEvent, Cq, Mr, Pd, Qp, QpInit, RecvWr, SendWr, Wc, WcStatus,
 };
-use weft_hostdrv::{Device, DeviceConfig, DeviceError, EngineConfig, Rung};
+use weft_hostdrv::{unstable, Device, DeviceConfig, DeviceError, Rung};
 use weft_layout::{proc_crash, proc_started, registers, ProcInfo};
 use weft_processor_tests::{firmware, firmware_with_engine};
 use weft_sim::fabric::{ip, mac};
@@ -442,11 +442,8 @@ fn what_is_posted_before_a_disconnect_is_done() -> Result<(), Box<dyn Error>> {
 #[test]
 fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
     let site = Site::new(24)?;
-    let config = EngineConfig {
-        rung: Rung::Firmware,
-        ..EngineConfig::default()
-    };
-    let again = site.processor.start_engine(&config);
+    let config = DeviceConfig::new([2, 0, 0, 0, 0, 9], [10, 0, 0, 9].into()).rung(Rung::Firmware);
+    let again = unstable::start_engine(&site.processor, &config);
     let running = ProcessorError::NotStarted(proc_started::RUNNING.into());
     assert_eq!(again.err(), Some(running));
     // The first one knows nothing of it.
@@ -455,7 +452,7 @@ fn what_cannot_be_is_refused() -> Result<(), Box<dyn Error>> {
     drop(site.device);
     processor.load(&firmware())?;
     processor.start(0)?;
-    let none = processor.start_engine(&config);
+    let none = unstable::start_engine(&processor, &config);
     assert_eq!(none.err(), Some(ProcessorError::NoEngine));
     Ok(())
 }

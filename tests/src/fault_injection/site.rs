@@ -1,6 +1,7 @@
 //! Two cards on a link, and drivers that come and go.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_sim::fabric::{ip, mac};
@@ -40,22 +41,19 @@ impl Site {
 
     /// A new process opens a card. Its timers are short: a quarter of a second without the peer is enough.
     pub fn open(&mut self, side: usize) {
-        const MS: u64 = 1_000_000;
+        let ms = Duration::from_millis;
         self.opened += 1;
         let transport = Arc::new(Mortal::new(&self.world, side));
         let seed = self.seed.wrapping_mul(1000) + self.opened;
-        let mut config = DeviceConfig::new(mac(side), ip(side))
+        let config = DeviceConfig::new(mac(side), ip(side))
             .seed(seed)
-            .rung(crate::rungs()[side]);
-        let engine = &mut config.engine;
-        engine.rto_min = MS;
-        engine.rto_max = 16 * MS;
-        engine.retries = 6;
-        engine.syn_retries = 3;
-        engine.mpa_timeout = 200 * MS;
-        engine.close_timeout = 200 * MS;
-        engine.time_wait = 100 * MS;
-        engine.keepalive = Some(20 * MS);
+            .rung(crate::rungs()[side])
+            .rto(ms(1), ms(16))
+            .retries(6, 3)
+            .mpa_timeout(ms(200))
+            .close_timeout(ms(200))
+            .time_wait(ms(100))
+            .keepalive(Some(ms(20)));
         let device = Device::open(transport.clone(), config).expect("the card comes up");
         self.drivers[side] = Some((device, transport));
     }

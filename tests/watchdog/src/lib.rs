@@ -6,6 +6,8 @@ use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+// Environment (tests): `WEFT_TEST_LIMIT`: seconds after which a simulated world, or another bench of a test, ends the process with the test's name
+// and seed; 0: never. Without it: 600 by `make test`.
 /// Seconds that a test may take, asked for from outside; 0: as long as it likes.
 pub const VARIABLE: &str = "WEFT_TEST_LIMIT";
 /// What a test may take when nothing is asked.

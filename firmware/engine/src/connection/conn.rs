@@ -7,12 +7,18 @@ use alloc::vec::Vec;
 use weft_wire::ethernet::Mac;
 use weft_wire::fpdu::Markers;
 use weft_wire::mpa::MAX_FRAME;
-use weft_wire::terminate::{TerminateCode, MAX_TERMINATE};
+use weft_wire::terminate::TerminateCode;
 
 use crate::connection::in_flight::InFlight;
+pub use crate::connection::owed::{AckState, OutgoingTerminate, Startup};
+pub use crate::connection::phase::{Phase, Role, TcpState, TeardownReport};
+pub use crate::connection::sizes::{
+    own_scale, segment_size, sender_settings, window_size, DEFAULT_MSS, MIN_SEGMENT,
+    MIN_STREAM_SEGMENT,
+};
 use crate::connection::timers::{Timer, Timers};
 use crate::handover::flow::FlowHandover;
-use crate::interface::cm::{Agreed, ConnId, ConnectFailure, DisconnectReason, Endpoint};
+use crate::interface::cm::{Agreed, ConnId, Endpoint};
 use crate::interface::config::EngineConfig;
 use crate::interface::random::Secrets;
 use crate::mpa::negotiation::{Proposal, Request};
@@ -21,8 +27,7 @@ use crate::tcp::acceptance::Position;
 use crate::tcp::ecn::EcnState;
 use crate::tcp::limits::Limit;
 use weft_tcp::reassembly::Reassembly;
-use weft_tcp::rtt::Granularity;
-use weft_tcp::sender::{Counts, Sender, Settings};
+use weft_tcp::sender::{Counts, Sender};
 use weft_tcp::seq;
 
 /// Which path the reports of a connection may take ([`crate::tcp::fast_path`]). It is found out whenever it has taken the slow one.
@@ -46,140 +51,6 @@ const TS_BEHIND: i32 = 1 << 30;
 
 /// When TS.Recent was taken that is not known.
 pub const NEVER: u64 = u64::MAX;
-
-/// Who began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// This side.
-    Initiator,
-    /// The peer.
-    Responder,
-}
-
-/// TCP's state; FINs are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpState {
-    /// Nothing sent yet.
-    Closed,
-    /// SYN sent.
-    SynSent,
-    /// SYN-ACK sent.
-    SynReceived,
-    /// Synchronized, up to the last FIN.
-    Open,
-    /// Both FINs are through, and ours was first.
-    TimeWait,
-    /// Gone.
-    Dead,
-}
-
-/// How far the connection has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Initiator: waits for ARP.
-    Resolving,
-    /// TCP's handshake.
-    Handshake,
-    /// Initiator: waits for the MPA reply.
-    AwaitReply,
-    /// Responder: waits for the MPA request.
-    AwaitRequest,
-    /// Responder: the request is whole; the application hears of it when the backlog has room.
-    AwaitBacklog,
-    /// Responder: the application has been asked.
-    AwaitAnswer,
-    /// Responder: the reply is sent; waits for the RTR or the first message.
-    AwaitFirst,
-    /// Up.
-    Established,
-    /// `disconnect`: the send queue is drained, then FIN.
-    Closing,
-    /// Nothing new is sent or taken; ends when all that was sent is acknowledged.
-    Finishing,
-    /// TCP is gone; ends when the card has done all jobs.
-    Draining,
-    /// Reported; no longer has a queue pair.
-    Finished,
-}
-
-impl Phase {
-    /// FPDUs are taken.
-    pub fn receives(self) -> bool {
-        matches!(
-            self,
-            Phase::AwaitFirst | Phase::Established | Phase::Closing
-        )
-    }
-}
-
-/// What to tell the application at the end.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum TeardownReport {
-    /// Nothing.
-    #[default]
-    Silent,
-    /// It did not come about.
-    Failed(ConnectFailure),
-    /// The peer's application said no; what it said replaces our private data.
-    Rejected {
-        /// Its IRD, if it said so.
-        ird: Option<u16>,
-        /// Its ORD, if it said so.
-        ord: Option<u16>,
-    },
-    /// It is over.
-    Disconnected(DisconnectReason),
-}
-
-/// The start-up frame of this side, kept until it is acknowledged.
-#[derive(Default)]
-pub struct Startup {
-    /// The frame; no memory without one.
-    pub bytes: Vec<u8>,
-    /// Its bytes; 0: none.
-    pub length: usize,
-    /// Where it was sent.
-    pub seq: Option<u32>,
-    /// How much of it was sent.
-    pub sent: usize,
-}
-
-impl Startup {
-    /// What was not sent yet.
-    pub fn unsent(&self) -> usize {
-        self.length.saturating_sub(self.sent)
-    }
-}
-
-impl core::fmt::Debug for Startup {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Startup({} bytes at {:?})", self.length, self.seq)
-    }
-}
-
-/// A Terminate to be sent.
-#[derive(Clone, Copy, Debug)]
-pub struct OutgoingTerminate {
-    /// Its payload.
-    pub bytes: [u8; MAX_TERMINATE],
-    /// How many of them.
-    pub length: usize,
-}
-
-/// Acknowledgments owed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AckState {
-    /// At once.
-    pub now: bool,
-    /// At once and without data: something lies beyond a gap.
-    pub beside: bool,
-    /// A Write has ended: its sender waits for the acknowledgment.
-    pub prompt: bool,
-    /// The peer waits for the acknowledgment owed.
-    pub urgent: bool,
-    /// Segments received since the last one sent.
-    pub pending: u8,
-}
 
 /// What the card knows of the peer's timestamps.
 #[derive(Clone, Copy, Debug, Default)]
@@ -484,61 +355,18 @@ impl Conn {
         (window >> self.scale).min(0xffff) as u16
     }
 
+    /// It is to end, and has not told the peer yet, or has not heard from it.
+    pub fn is_closing(&self) -> bool {
+        match self.phase {
+            Phase::Closing | Phase::Finishing => self.tcp != TcpState::TimeWait,
+            Phase::Finished => self.tcp == TcpState::Open,
+            _ => false,
+        }
+    }
+
     /// Our FIN is acknowledged.
     pub fn fin_acked(&self) -> bool {
         self.fin_seq
             .is_some_and(|fin| seq::lt(fin, self.sender.una))
     }
-}
-
-/// What the sender of a connection is to do.
-pub fn sender_settings(config: &EngineConfig) -> Settings {
-    Settings {
-        granularity: Granularity {
-            alone: config.rto_min,
-            in_flight: config.rto_min_in_flight.min(config.rto_min),
-        },
-        rto_max: config.rto_max,
-        peer_ack_delay: config.peer_ack_delay,
-        congestion: config.congestion,
-        pacing: config.pacing,
-        runs: config.memory.runs,
-    }
-}
-
-/// The receive window of a new connection.
-pub fn window_size(config: &EngineConfig) -> u32 {
-    config
-        .receive_window
-        .clamp(1 << 17, 1 << 29)
-        .next_power_of_two()
-}
-
-/// The smallest shift with which it fits into 16 bits (RFC 7323 §2.2).
-pub fn own_scale(config: &EngineConfig) -> u8 {
-    let window = window_size(config);
-    (0..14)
-        .find(|shift| window >> shift <= 0xffff)
-        .unwrap_or(14)
-}
-
-/// Without an MSS option (RFC 9293 §3.7.1, MUST-15).
-pub const DEFAULT_MSS: u16 = 536;
-/// Octets of the timestamps option in each segment.
-const TIMESTAMPS: u16 = 12;
-/// The smallest segment that holds an FPDU of 128 octets of ULPDU, with a marker. MPA makes no smaller ones (RFC 5044 §4.5), and
-/// the card does not cut one in two.
-pub const MIN_SEGMENT: u16 = 140;
-
-/// The same of a connection in stream mode: who says an MSS of less than 48 octets, timestamps included, wants to make work.
-pub const MIN_STREAM_SEGMENT: u16 = 36;
-
-/// The most data that a segment to a peer that said `mss` may have on a way of this MTU (RFC 9293 §3.7.1, MUST-16). `None`: less than `least`.
-/// An MSS of 0 says nothing, as with Linux.
-pub fn segment_size(mtu: u16, mss: Option<u16>, timestamps: bool, least: u16) -> Option<u32> {
-    let theirs = mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
-    let options = if timestamps { TIMESTAMPS } else { 0 };
-    let size = mtu.saturating_sub(40).min(theirs);
-    let size = size.saturating_sub(options);
-    (size >= least).then_some(u32::from(size))
 }

@@ -1,4 +1,4 @@
-//! What all connections share, in parts: each of them is handed to who needs it.
+//! What connections share while they work, in parts: each of them is handed to who needs it.
 
 use crate::card::card_times::CardTimes;
 use crate::card::flow_table::FlowTable;
@@ -16,18 +16,15 @@ use crate::memory::region::Regions;
 use crate::queues::shared_queues::SharedQueues;
 use crate::tcp::arp::Neighbours;
 use crate::tcp::limits::Limit;
-use crate::tcp::syn_cache::HalfOpens;
 use weft_tcp::seq;
 
-/// What all connections share.
+/// What connections share while they work: all of it is used through a [`Link`](crate::connection::link::Link). What only the engine uses is the engine's.
 #[derive(Debug)]
 pub struct Shared {
     /// Settings.
     pub config: EngineConfig,
     /// Counts.
     pub stats: EngineStats,
-    /// Randomness.
-    pub random: Random,
     /// Regions.
     pub regions: Regions,
     /// Shared receive queues, XRC domains, completions.
@@ -44,14 +41,10 @@ pub struct Shared {
     pub outbox: Outbox,
     /// Memory that is lent.
     pub buffers: Buffers,
-    /// Half-open connections.
-    pub half_open: HalfOpens,
     /// Requests that wait for a backlog.
     pub admission: Admission,
     /// IPv4 identification of frames made here.
     pub identification: u16,
-    /// The host's own stack uses the card as well.
-    pub host_stack: bool,
     /// Keys of what nobody is to foresee.
     pub secrets: Secrets,
     resets: Limit,
@@ -59,16 +52,13 @@ pub struct Shared {
 
 impl Shared {
     /// Fresh.
-    pub fn new(config: EngineConfig) -> Self {
-        let mut random = Random::new(&config.seed);
+    pub fn new(config: EngineConfig, random: &mut Random) -> Self {
         Shared {
             stats: EngineStats::default(),
             // Each takes of the generator what is its own, in this order.
-            secrets: Secrets::new(&mut random),
-            regions: Regions::new(config.num_stags, config.split, &mut random),
-            half_open: HalfOpens::new(config.syn_cache, random.secret()),
+            secrets: Secrets::new(random),
+            regions: Regions::new(config.num_stags, config.split, random),
             resets: Limit::default(),
-            random,
             queues: SharedQueues::new(&config),
             neighbours: Neighbours::new(),
             flows: FlowTable::new(&config),
@@ -78,7 +68,6 @@ impl Shared {
             buffers: Buffers::new(&config),
             admission: Admission::default(),
             identification: 0,
-            host_stack: false,
             config,
         }
     }

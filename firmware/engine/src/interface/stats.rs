@@ -67,7 +67,7 @@ pub struct EngineStats {
     /// Segments with data that a switch has marked (ECN).
     pub marked: u64,
     /// Times that the congestion window was reduced because the peer told of marks.
-    pub marks_heeded: u64,
+    pub ecn_reductions: u64,
     /// Reductions of the congestion window taken back, because nothing was lost.
     pub recoveries_undone: u64,
     /// Window probes sent.

@@ -2,6 +2,7 @@
 
 mod control;
 pub mod messages;
+pub mod next_message;
 pub mod software;
 
 use weft_wire::tcp::{flag, Options};
@@ -67,7 +68,7 @@ impl<P: Port> Link<'_, P> {
         stats.fast_recoveries += now.recoveries - before.recoveries;
         stats.recoveries_undone += now.undone - before.undone;
         stats.tail_probes += now.probes - before.probes;
-        stats.marks_heeded += now.echoes - before.echoes;
+        stats.ecn_reductions += now.echoes - before.echoes;
         self.conn.counted = now;
     }
 
@@ -222,7 +223,7 @@ impl<P: Port> Link<'_, P> {
             Ok(false) => {}
             Err(Full) => return Step::Full,
         }
-        if let Some(message) = messages::next_message(self.conn, self.qp.as_deref()) {
+        if let Some(message) = next_message::next_message(self.conn, self.qp.as_deref()) {
             let gone = |region| !self.shared.regions.stands(region);
             if message.region().is_some_and(gone) {
                 // What follows is the Terminate.

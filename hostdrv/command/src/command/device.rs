@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::transport::OpenError;
 use weft_hostdrv::{Device, DeviceConfig, Rung, RungError};
-use weft_tools::connection::{RtrList, Terms};
+use weft_tools::connection::{ConnectionTerms, RtrList};
 
 use super::reach::{self, Reached};
 use super::{capture, trace, Failure};
@@ -24,6 +24,7 @@ const LINGER_NS: u64 = 200_000_000;
 /// The card.
 #[derive(Args)]
 pub struct Card {
+    // Environment (programs): `WEFT_DEVICE`: the card, as `--device` names it. Without it: `--device` is required.
     /// The card.
     #[arg(long, env = "WEFT_DEVICE", value_name = "SPEC", help = reach::help())]
     pub device: String,
@@ -66,6 +67,7 @@ fn is_busy(error: &(dyn std::error::Error + 'static)) -> bool {
 pub struct Station {
     #[command(flatten)]
     pub card: Card,
+    // Environment (programs): `WEFT_IP`: address and prefix of the card, as `--ip`. Without it: `--ip` is required.
     /// Its IPv4 address and the length of the network's prefix: 10.0.0.1/24.
     #[arg(long, env = "WEFT_IP", value_name = "A.B.C.D/LEN")]
     pub ip: Network,
@@ -78,6 +80,8 @@ pub struct Station {
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     pub mtu: u16,
+    // Environment (programs): `WEFT_RUNG`: how much of the work is the card's (docs/partitions.md), as `--rung`; the lane makes fewer pings at
+    // `firmware`. Without it: `placement`.
     /// How much of the work is the card's: host, crc-send, crc, placement or firmware (docs/partitions.md). `firmware` wants a card with a processor, and its
     /// file in WEFT_FIRMWARE_ENGINE.
     #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
@@ -141,12 +145,12 @@ impl Station {
         }
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
-            .rung(self.rung);
+            .rung(self.rung)
+            .netmask(self.ip.mask().into())
+            .gateway(self.gateway);
         if let Some(seed) = self.seed {
             config = config.seed(seed);
         }
-        config.engine.netmask = self.ip.mask();
-        config.engine.gateway = self.gateway.map(|gateway| gateway.octets());
         Ok(Device::open(Arc::clone(&reached.transport), config)?)
     }
 
@@ -308,8 +312,8 @@ pub struct Mpa {
 
 impl Mpa {
     /// As the tools take it.
-    pub fn terms(&self) -> Terms {
-        Terms {
+    pub fn terms(&self) -> ConnectionTerms {
+        ConnectionTerms {
             peer_to_peer: self.peer_to_peer.map(Into::into),
             rtr: self.rtr.map(|list| list.0),
             no_crc: self.crc == Switch::Off,

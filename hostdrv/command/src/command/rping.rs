@@ -11,8 +11,8 @@ use weft_hostdrv::cm::{AddrHints, AddrInfo, Address, Gid};
 use weft_hostdrv::Device;
 use weft_tools::by_kernel::ByKernel;
 use weft_tools::rping::{
-    Client, ClientConfig, Keys, Note, Observer, Server, ServerConfig, ServerReport, SessionReport,
-    PORT, SIZE,
+    ClientConfig, Keys, RpingClient, RpingNote, RpingObserver, RpingServer, ServerConfig,
+    ServerReport, SessionReport, PORT, SIZE,
 };
 use weft_tools::run as run_machine;
 
@@ -145,7 +145,7 @@ fn way(device: &Device, file: &Path, to: SocketAddrV4) -> Result<AddrInfo, Failu
 
 impl Rping {
     /// Begins as client, by the way that was asked for.
-    fn client(&self, device: &Device, stop: &AtomicBool) -> Result<Client, Failure> {
+    fn client(&self, device: &Device, stop: &AtomicBool) -> Result<RpingClient, Failure> {
         let address = self.address.map_or(Ipv4Addr::UNSPECIFIED, |peer| peer.0);
         let server = Peer(address).port(self.port);
         let gid = Gid::of_ip(address).to_string();
@@ -165,16 +165,16 @@ impl Rping {
         };
         let observer = Some(self.observer());
         let Some(interface) = &self.hand_over else {
-            return Ok(Client::start(device, config, observer)?);
+            return Ok(RpingClient::start(device, config, observer)?);
         };
         let mut kernel = ByKernel::open(device, interface, self.station.ip.prefix)?;
         let socket = kernel.connect(server, stop)?;
         eprintln!("{}", handed_over(&socket.local_addr()?, &server));
-        Ok(Client::take_over(device, config, &socket, observer)?)
+        Ok(RpingClient::take_over(device, config, &socket, observer)?)
     }
 
     /// Begins as server.
-    fn server(&self, device: &Device, stop: &AtomicBool) -> Result<Server, Failure> {
+    fn server(&self, device: &Device, stop: &AtomicBool) -> Result<RpingServer, Failure> {
         let config = ServerConfig {
             port: self.port,
             native: self.native,
@@ -192,7 +192,7 @@ impl Rping {
         };
         let observer = Some(self.observer());
         let Some(interface) = &self.hand_over else {
-            let server = Server::start(device, config, observer)?;
+            let server = RpingServer::start(device, config, observer)?;
             eprintln!("listening on {}", server.local_addr());
             return Ok(server);
         };
@@ -204,16 +204,16 @@ impl Rping {
             "{}",
             handed_over(&socket.local_addr()?, &socket.peer_addr()?)
         );
-        Ok(Server::take_over(device, config, &socket, observer)?)
+        Ok(RpingServer::take_over(device, config, &socket, observer)?)
     }
 
-    fn observer(&self) -> Observer {
+    fn observer(&self) -> RpingObserver {
         let (json, verbose, debug) = (self.station.card.json, self.verbose, self.debug);
         let server = self.server;
         Box::new(move |note| {
             let printed = match note {
-                Note::Step(step) if debug => writeln!(io::stderr(), "{step}"),
-                Note::Ping(data) if verbose && !json => {
+                RpingNote::Step(step) if debug => writeln!(io::stderr(), "{step}"),
+                RpingNote::Ping(data) if verbose && !json => {
                     let text = data.split(|byte| *byte == 0).next().unwrap_or_default();
                     let text: String = text.iter().map(|byte| shown(*byte)).collect();
                     let who = if server {
@@ -223,7 +223,7 @@ impl Rping {
                     };
                     writeln!(output::stdout(), "{who}: {text}")
                 }
-                Note::Ended(report) if !json => print(report, &mut output::stdout()),
+                RpingNote::Ended(report) if !json => print(report, &mut output::stdout()),
                 _ => Ok(()),
             };
             // Output that nobody takes does not stop the ping.

@@ -11,9 +11,6 @@ use super::device::{stop_on_interrupt, Beside, Station};
 use super::Failure;
 use crate::output;
 
-/// How long it sleeps when there is nothing to do: what clients post and command wakes nobody.
-const NAP_NS: u64 = 50_000;
-
 /// A broker.
 #[derive(Args)]
 pub struct Share {
@@ -26,9 +23,15 @@ pub struct Share {
     /// Queue pairs of a client.
     #[arg(long, value_name = "PAIRS", default_value_t = 16)]
     queue_pairs: usize,
-    /// Bytes of memory of a client.
+    /// Regions of a client.
+    #[arg(long, value_name = "REGIONS", default_value_t = 256)]
+    regions: usize,
+    /// Bytes of memory of a client, its queues as well.
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
     memory: u64,
+    /// Per cent of all clients, and of what the card has, that one user may have.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100))]
+    user_share: u64,
     #[command(flatten)]
     station: Station,
     #[command(flatten)]
@@ -43,15 +46,14 @@ pub fn run(args: &Share) -> Result<(), Failure> {
     let limits = Limits {
         clients: args.clients,
         queue_pairs: args.queue_pairs,
+        regions: args.regions,
         memory: args.memory,
+        user_share: args.user_share,
+        ..Limits::default()
     };
     let mut broker = Broker::bind(device, &args.socket, limits)?;
     eprintln!("{}: shared at {}", device.ip(), args.socket.display());
-    while !stop.load(Ordering::Relaxed) {
-        if device.progress()? + broker.turn()? == 0 {
-            device.wait(Some(device.now().saturating_add(NAP_NS)))?;
-        }
-    }
+    broker.serve(|| stop.load(Ordering::Relaxed))?;
     let report = broker.report();
     drop(broker);
     let mut out = output::stdout();

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use serde::{Serialize, Serializer};
 use weft_hostdrv::Device;
-use weft_tools::interface::{Interface, InterfaceError};
-use weft_tools::rping::{Server, ServerConfig, ServerReport};
+use weft_tools::interface::{InterfaceError, NetInterface};
+use weft_tools::rping::{RpingServer, ServerConfig, ServerReport};
 use weft_tools::Machine;
 
 use super::device::{nanoseconds, stop_on_interrupt, Station};
@@ -78,7 +78,7 @@ pub fn run(args: &Tap) -> Result<(), Failure> {
     let (_card, device) = args.station.open()?;
     let stop = stop_on_interrupt()?;
     let prefix = (!args.no_address).then_some(args.station.ip.prefix);
-    let mut interface = Interface::open(&device, &args.tap, prefix)?;
+    let mut interface = NetInterface::open(&device, &args.tap, prefix)?;
     if !args.no_packet_filter && !args.no_address {
         interface.honour_packet_filter()?;
     }
@@ -88,7 +88,7 @@ pub fn run(args: &Tap) -> Result<(), Failure> {
                 port,
                 ..ServerConfig::persistent()
             };
-            Some(Server::start(&device, config, None)?)
+            Some(RpingServer::start(&device, config, None)?)
         }
         None => None,
     };
@@ -106,12 +106,8 @@ pub fn run(args: &Tap) -> Result<(), Failure> {
     Ok(result?)
 }
 
-fn announcement(args: &Tap, device: &Device, server: Option<&Server>) -> String {
-    let mac = device
-        .config()
-        .mac
-        .map(|byte| format!("{byte:02x}"))
-        .join(":");
+fn announcement(args: &Tap, device: &Device, server: Option<&RpingServer>) -> String {
+    let mac = device.mac().map(|byte| format!("{byte:02x}")).join(":");
     let address = match args.no_address {
         true => String::new(),
         false => format!(", {}/{}", device.ip(), args.station.ip.prefix),
@@ -120,7 +116,7 @@ fn announcement(args: &Tap, device: &Device, server: Option<&Server>) -> String 
         "{} is up on {}: {mac}{address}, MTU {}",
         args.tap,
         device.name(),
-        device.config().mtu
+        device.mtu()
     );
     if let Some(server) = server {
         line += &format!("; rping listens on {}", server.local_addr());
@@ -131,8 +127,8 @@ fn announcement(args: &Tap, device: &Device, server: Option<&Server>) -> String 
 /// Moves frames until it is to stop.
 fn serve(
     device: &Device,
-    interface: &mut Interface,
-    server: &mut Option<Server>,
+    interface: &mut NetInterface,
+    server: &mut Option<RpingServer>,
     stop: &AtomicBool,
     mut end: Option<u64>,
 ) -> (Option<ServerReport>, Result<(), InterfaceError>) {
@@ -178,7 +174,7 @@ fn serve(
 
 fn report(
     device: &Device,
-    interface: &Interface,
+    interface: &NetInterface,
     rping: Option<ServerReport>,
     error: Option<&InterfaceError>,
 ) -> Report {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use weft_tools::run as run_machine;
-use weft_tools::ucmatose::{Client, Load, Note, Report, Server, PORT};
+use weft_tools::ucmatose::{
+    Load, UcmatoseClient, UcmatoseNote, UcmatoseReport, UcmatoseServer, PORT,
+};
 
 use super::device::{nanoseconds, stop_on_interrupt, Beside, Mpa, Peer, Station};
 use super::Failure;
@@ -54,7 +56,7 @@ pub struct Ucmatose {
     beside: Beside,
 }
 
-fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
+fn print(report: &UcmatoseReport, out: &mut impl Write) -> io::Result<()> {
     if let Some(negotiated) = &report.negotiated {
         writeln!(out, "agreed: {negotiated}")?;
     }
@@ -136,16 +138,19 @@ pub fn run(args: &Ucmatose) -> Result<(), Failure> {
     let shown = Arc::new(Mutex::new(Progress::new(all, !json && args.storm != 1)));
     let bar = Arc::clone(&shown);
     let observer = Box::new(move |note| match note {
-        Note::Round { done, .. } | Note::Connection { done } => locked(&bar).at(done, ""),
+        UcmatoseNote::Round { done, .. } | UcmatoseNote::Connection { done } => {
+            locked(&bar).at(done, "")
+        }
         _ => {}
     });
     let report = match args.server {
         Some(peer) => {
-            let mut client = Client::start(device, peer.port(args.port), load, Some(observer))?;
+            let mut client =
+                UcmatoseClient::start(device, peer.port(args.port), load, Some(observer))?;
             run_machine(device, &mut client, &stop)?
         }
         None => {
-            let mut server = Server::start(device, args.port, load, Some(observer))?;
+            let mut server = UcmatoseServer::start(device, args.port, load, Some(observer))?;
             eprintln!("listening on {}", server.local_addr());
             run_machine(device, &mut server, &stop)?
         }

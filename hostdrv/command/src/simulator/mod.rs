@@ -65,10 +65,10 @@ pub enum Command {
         #[arg(long)]
         loss: bool,
         /// Instead: how fast as many connections are made as the card has flows, and how fairly 64 of them share the line.
-        #[arg(long, conflicts_with_all = ["html", "loss"])]
+        #[arg(long, conflicts_with = "loss")]
         scale: bool,
         /// Instead: each congestion controller behind a slow port that marks, with marks (ECN) and without.
-        #[arg(long, conflicts_with_all = ["html", "loss", "scale"])]
+        #[arg(long, conflicts_with_all = ["loss", "scale"])]
         queue: bool,
         /// Simulated time of each run of --loss, --scale or --queue.
         #[arg(long, value_name = "N", default_value_t = 3)]
@@ -114,9 +114,9 @@ impl Command {
                 if *loss {
                     perf::loss(common, seed.seed, *milliseconds, html.as_deref())
                 } else if *scale {
-                    perf::scale(common, seed.seed, *milliseconds)
+                    perf::scale(common, seed.seed, *milliseconds, html.as_deref())
                 } else if *queue {
-                    perf::queue(common, seed.seed, *milliseconds)
+                    perf::queue(common, seed.seed, *milliseconds, html.as_deref())
                 } else {
                     perf::run(common, seed.seed, html.as_deref())
                 }

@@ -62,19 +62,37 @@ pub fn loss(
 }
 
 /// Many connections.
-pub fn scale(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
+pub fn scale(
+    common: &Common,
+    seed: u64,
+    milliseconds: u64,
+    html: Option<&Path>,
+) -> Result<(), Failure> {
     let mut bar = Progress::new(perf::scale::connections(common.card), !common.json);
     let table = perf::scale::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
     bar.finish();
-    show(common, &table?, perf::scale::print)
+    let table = table?;
+    if let Some(path) = html {
+        save(path, perf::scale_page::page(&table))?;
+    }
+    show(common, &table, perf::scale::print)
 }
 
 /// A slow port that marks.
-pub fn queue(common: &Common, seed: u64, milliseconds: u64) -> Result<(), Failure> {
+pub fn queue(
+    common: &Common,
+    seed: u64,
+    milliseconds: u64,
+    html: Option<&Path>,
+) -> Result<(), Failure> {
     let mut bar = Progress::new(perf::queue::RUNS, !common.json);
     let table = perf::queue::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
     bar.finish();
-    show(common, &table?, perf::queue::print)
+    let table = table?;
+    if let Some(path) = html {
+        save(path, perf::queue_page::page(&table))?;
+    }
+    show(common, &table, perf::queue::print)
 }
 
 /// As JSON or for people.

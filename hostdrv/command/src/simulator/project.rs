@@ -14,7 +14,7 @@ use crate::command::Failure;
 use crate::output;
 use crate::progress::Progress;
 
-/// What is to be reckoned, from which measurement. Lists are of values with commas between; each is combined with each.
+/// What is to be predicted, from which measurement. Lists are of values with commas between; each is combined with each.
 #[derive(Args)]
 pub struct Arguments {
     /// The workload: a file (TOML, see docs/partitions.md), or a ready one: sizes, default, echo, block, small-reads or bulk. Without loss.
@@ -61,7 +61,7 @@ pub struct Arguments {
     /// Instructions of a cycle.
     #[arg(long, default_value_t = 1.0, value_parser = positive)]
     ipc: f64,
-    /// Also simulates what can be simulated, and says whether it is as reckoned.
+    /// Also simulates what can be simulated, and says whether it is as predicted.
     #[arg(long)]
     check: bool,
     /// Prints a JSON object instead of tables.
@@ -108,7 +108,7 @@ impl Arguments {
     }
 }
 
-/// Measures, reckons and prints.
+/// Measures, predicts and prints.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loads = workload::read(&arguments.workload)?;
     if let Some(load) = loads.iter().find(|load| load.loss > 0) {

@@ -168,49 +168,51 @@ impl Exchange {
             state.finish_foreign_turn();
             Ok::<_, Error>(())
         };
+        // What is wrong with the queue pair is said while the request still waits.
+        let mut state = device.lock();
+        let (engine, _) = state.engine_for("loop inside the host")?;
+        engine.check_loopback(qp)?;
+        drop(state);
+        // Before an end hears that it stands: it may end it at once.
+        self.raise(conn, qp)?;
         let asked = (peer.ird, peer.ord);
-        join(device, conn, qp, (ird, ord), asked, &[])?;
-        let ends = [(device.clone(), conn, qp)];
-        let initiator = self.member(peer.member).filter(|initiator| {
-            let data = params.private_data;
-            join(
-                initiator,
-                own.peer,
-                peers_qp,
-                (ord, ird),
-                (params.ird.max(1), ord),
-                data,
-            )
-            .is_ok()
+        let theirs = (params.ird.max(1), ord);
+        let data = params.private_data;
+        // The responder first: what the initiator does as soon as it hears finds both there.
+        let mut stands = join(device, conn, qp, (ird, ord), asked, &[]).is_ok();
+        let initiator = self.member(peer.member);
+        stands &= initiator.as_ref().is_some_and(|initiator| {
+            join(initiator, own.peer, peers_qp, (ord, ird), theirs, data).is_ok()
         });
-        let ends = ends
-            .into_iter()
-            .chain(initiator.map(|initiator| (initiator, own.peer, peers_qp)));
-        let ends: Vec<_> = ends.collect();
-        let stands = ends.len() == 2 && {
-            let mut table = lock(&self.table);
-            let there = |(_, name, _): &(Device, ConnId, QpId)| table.ends.contains_key(name);
-            let stands = ends.iter().all(there);
-            for (_, name, qp) in &ends {
-                if let Some(end) = table.ends.get_mut(name).filter(|_| stands) {
-                    (end.phase, end.qp) = (Phase::Up, Some(*qp));
-                }
-            }
-            stands
-        };
+        // An end that was quick has ended it meanwhile.
+        stands &= self.up(conn).is_some();
         if !stands {
-            // The initiator has gone meanwhile.
             self.forget(conn);
         }
-        for (device, _, qp) in &ends {
+        let ends = [(Some(device), qp), (initiator.as_ref(), peers_qp)];
+        for (device, qp) in ends {
+            let Some(device) = device else { continue };
             let mut state = device.lock();
             match (state.place.here(), stands) {
-                (Some((engine, _)), true) => engine.start_loopback(*qp),
-                (Some((engine, _)), false) => engine.part_qp(*qp, None, DisconnectReason::Reset),
+                (Some((engine, _)), true) => engine.start_loopback(qp),
+                (Some((engine, _)), false) => engine.part_qp(qp, None, DisconnectReason::Reset),
                 (None, _) => {}
             }
             state.finish_foreign_turn();
         }
+        Ok(())
+    }
+
+    /// From now on a connection that was asked for stands, with this queue pair at the end that was asked.
+    fn raise(&self, conn: ConnId, qp: QpId) -> Result<(), Error> {
+        let mut table = lock(&self.table);
+        let asked = |end: &&mut End| end.phase == Phase::Asked;
+        let own = table.ends.get_mut(&conn).filter(asked);
+        let own = own.ok_or(Error::UnknownConnection)?;
+        (own.phase, own.qp) = (Phase::Up, Some(qp));
+        let peer = own.peer;
+        let peer = table.ends.get_mut(&peer).ok_or(Error::UnknownConnection)?;
+        peer.phase = Phase::Up;
         Ok(())
     }
 

@@ -13,6 +13,8 @@ use crate::bounded;
 
 /// The file of hosts that name none.
 pub const POLICY_FILE: &str = "/etc/weft/policy.toml";
+// Environment (programs): `WEFT_POLICY`: the host's policy for listeners (docs/cm.md#the-hosts-policy), or `off`. Without it:
+// `/etc/weft/policy.toml`, if it is there.
 /// The environment variable that names another one; `off`: none.
 pub const POLICY_VARIABLE: &str = "WEFT_POLICY";
 
@@ -126,7 +128,7 @@ impl AtWork {
 
     fn judge(&mut self, now: u64, asker: &Asker<'_>) -> Judgement {
         let Some((number, rule)) = self.policy.first_that_fits(asker) else {
-            return match self.policy.default_action() {
+            return match self.policy.default_action(asker.direction) {
                 Action::Accept => Judgement::Approved,
                 Action::Reject => Judgement::Rejected(REJECTED_BY_POLICY.to_vec()),
             };
@@ -159,10 +161,12 @@ mod tests {
 
     use super::super::rate::{MAX_COUNTED, SECOND};
     use super::*;
-    use crate::cm::TransportKind;
+    use crate::cm::{Direction, TransportKind};
 
     fn asker(from: [u8; 4], port: u16, private_data: &[u8]) -> Asker<'_> {
         Asker {
+            direction: Direction::In,
+            user: None,
             from: from.into(),
             port,
             transport: TransportKind::Iwarp,
@@ -211,6 +215,42 @@ mod tests {
         };
         assert_eq!(judge(inside), Judgement::Approved);
         assert_eq!(policy.rejected(), 4);
+    }
+
+    /// Rules of one direction say nothing of another, nor those of one user of others.
+    #[test]
+    fn directions_and_users_are_apart() {
+        let policy = Policy::parse(
+            r#"
+            default = "reject"
+            [[rule]]
+            action = "reject"
+            direction = "out"
+            from = "10.0.9.0/24"
+            user = 7
+            [[rule]]
+            action = "reject"
+            direction = "listen"
+            ports = ["1-4999"]
+            "#,
+        );
+        let policy = HostPolicy::new(policy.expect("a policy"));
+        let judge = |direction, from, port, user| {
+            let user = Some(user);
+            let asker = Asker {
+                direction,
+                user,
+                ..asker(from, port, b"")
+            };
+            policy.judge(0, &asker) == Judgement::Approved
+        };
+        let zero = [0; 4];
+        assert!(!judge(Direction::Out, [10, 0, 9, 1], 80, 7));
+        assert!(judge(Direction::Out, [10, 0, 9, 1], 80, 8));
+        assert!(judge(Direction::Out, [10, 0, 8, 1], 80, 7));
+        assert!(!judge(Direction::Listen, zero, 4999, 8));
+        assert!(judge(Direction::Listen, zero, 5000, 8));
+        assert!(!judge(Direction::In, [10, 0, 8, 1], 5000, 8));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{Asker, REJECTED_BY_POLICY};
+use super::{Asker, Direction, REJECTED_BY_POLICY};
 use crate::cm::TransportKind;
 
 /// Most bytes of a rule's reason: what every peer's CM passes on (InfiniBand's has 148).
@@ -70,6 +70,8 @@ enum PortText {
 #[serde(deny_unknown_fields)]
 struct RuleText {
     action: Action,
+    direction: Option<String>,
+    user: Option<u32>,
     from: Option<String>,
     ports: Option<Vec<PortText>>,
     identity: Option<String>,
@@ -82,6 +84,8 @@ struct RuleText {
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) action: Action,
+    direction: Direction,
+    user: Option<u32>,
     /// Address and mask.
     from: Option<(u32, u32)>,
     ports: Option<Vec<(u16, u16)>>,
@@ -109,8 +113,13 @@ pub(super) struct Rule {
 /// identity = "backup:"          # the request's private data begin so
 /// transport = "iwarp"           # or "loop"
 /// rate = 100                    # of each address so many a second; others are told "busy"
+///
+/// [[rule]]
+/// action = "reject"
+/// direction = "out"             # a client of a broker asks `from`; "listen": it listens on `ports`; "in" unless it says so
+/// user = 65534                  # a client of this user's; in each direction
 /// # "#)?;
-/// # assert_eq!(policy.rules(), 2);
+/// # assert_eq!(policy.rules(), 3);
 /// # Ok::<(), weft_hostdrv::cm::PolicyError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -157,6 +166,12 @@ impl RuleText {
             "loop" => Ok(TransportKind::Loop),
             _ => Err(wrong("transport", &text, "\"iwarp\" or \"loop\"")),
         });
+        let direction = match self.direction.as_deref() {
+            None | Some("in") => Direction::In,
+            Some("out") => Direction::Out,
+            Some("listen") => Direction::Listen,
+            Some(text) => return Err(wrong("direction", text, "\"in\", \"out\" or \"listen\"")),
+        };
         if self.rate == Some(0) {
             return Err(wrong("rate", "0", "1 or more, or action = \"reject\""));
         }
@@ -168,6 +183,8 @@ impl RuleText {
         }
         Ok(Rule {
             action: self.action,
+            direction,
+            user: self.user,
             from: from.transpose()?,
             ports: ports.transpose()?,
             identity: self.identity.map(String::into_bytes),
@@ -187,7 +204,9 @@ impl Rule {
             ports.any(|(first, last)| (*first..=*last).contains(&asker.port))
         };
         let is_called = |identity: &Vec<u8>| asker.private_data.starts_with(identity);
-        self.from.is_none_or(in_network)
+        self.direction == asker.direction
+            && self.user.is_none_or(|user| asker.user == Some(user))
+            && self.from.is_none_or(in_network)
             && self.ports.as_ref().is_none_or(has_port)
             && self.identity.as_ref().is_none_or(is_called)
             && self.transport.is_none_or(|way| way == asker.transport)
@@ -208,8 +227,11 @@ impl Policy {
     }
 
     /// What holds where no rule fits.
-    pub(super) fn default_action(&self) -> Action {
-        self.default
+    pub(super) fn default_action(&self, direction: Direction) -> Action {
+        match direction {
+            Direction::In => self.default,
+            Direction::Out | Direction::Listen => Action::Accept,
+        }
     }
 
     /// The first rule that fits, and its number.
@@ -242,6 +264,7 @@ mod tests {
             ("[[rule]]\naction = \"accept\"\ntransport = \"ib\"", "ib"),
             ("[[rule]]\naction = \"accept\"\nrate = 0", "rate"),
             ("[[rule]]\nfrom = \"10.0.0.1\"", "action"),
+            ("[[rule]]\naction = \"accept\"\ndirection = \"up\"", "up"),
         ] {
             let error = Policy::parse(text).expect_err(text).to_string();
             assert!(error.contains(wanted), "{text}: {error}");

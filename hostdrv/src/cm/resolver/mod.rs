@@ -6,10 +6,10 @@
 mod message;
 mod table;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -18,6 +18,8 @@ pub use message::{answer_bytes, answer_from_bytes, Question, Station, Told};
 pub use message::{read_message, write_message};
 pub use table::{Elsewhere, Table, TableError};
 
+// Environment (programs): `WEFT_RESOLVER`: the socket of the resolver that `get_addr_info` asks first, and that is told who listens
+// (docs/cm.md#a-resolver), or `off`. Without it: `/run/weft/resolver.sock`.
 /// The environment variable that names the resolver's socket, or says `off`.
 pub const RESOLVER_VARIABLE: &str = "WEFT_RESOLVER";
 /// Where the socket is unless something says otherwise.
@@ -25,6 +27,45 @@ pub const RESOLVER_SOCKET: &str = "/run/weft/resolver.sock";
 
 /// A resolver that takes longer is none.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A stream until some time: all that is read and written together takes no longer.
+pub struct Until<'s> {
+    stream: &'s UnixStream,
+    until: Instant,
+}
+
+impl<'s> Until<'s> {
+    /// For so long from now on.
+    pub fn after(stream: &'s UnixStream, time: Duration) -> Self {
+        let until = Instant::now() + time;
+        Self { stream, until }
+    }
+
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.until.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
 
 /// The socket to ask at; `None`: nobody is to be asked.
 pub(super) fn socket(wanted: Option<&Path>) -> Option<PathBuf> {
@@ -42,7 +83,8 @@ pub(super) fn socket(wanted: Option<&Path>) -> Option<PathBuf> {
 pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
     let asked = || -> io::Result<Vec<u8>> {
         let message = question.to_bytes().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut stream = connect(socket)?;
+        let stream = connect(socket)?;
+        let mut stream = Until::after(&stream, PATIENCE);
         write_message(&mut stream, &message)?;
         read_message(&mut stream)
     };
@@ -54,14 +96,20 @@ pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
 
 /// Tells it something, if it is there, without waiting for it.
 pub(super) fn tell(socket: &Path, what: Told) {
-    let told = || write_message(&mut connect(socket)?, &what.to_bytes());
+    let told = || {
+        write_message(
+            &mut Until::after(&connect(socket)?, PATIENCE),
+            &what.to_bytes(),
+        )
+    };
     said(socket, told());
 }
 
 /// The same, and waits until it has heard: then it closes.
 pub(super) fn tell_whole(socket: &Path, what: Told) {
     let told = || {
-        let mut stream = connect(socket)?;
+        let stream = connect(socket)?;
+        let mut stream = Until::after(&stream, PATIENCE);
         write_message(&mut stream, &what.to_bytes())?;
         stream.read(&mut [0])
     };
@@ -75,8 +123,6 @@ fn connect(socket: &Path) -> io::Result<UnixStream> {
     net::connect(&fd, &SocketAddrUnix::new(socket)?)?;
     let stream = UnixStream::from(fd);
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
 }
 
@@ -90,4 +136,31 @@ fn said<T>(socket: &Path, result: io::Result<T>) -> Option<T> {
         _ => tracing::warn!(%socket, %error, "the resolver does not answer"),
     };
     result.inspect_err(log).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One who sends a byte now and then is heard no longer than one who sends nothing.
+    #[test]
+    fn a_trickle_has_an_end() {
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let trickle = std::thread::spawn(move || {
+            // A message of 512 bytes, which never comes to its end.
+            let bytes = [2].into_iter().chain([0].into_iter().cycle());
+            for byte in bytes {
+                if (&there).write(&[byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let mut until = Until::after(&here, Duration::from_millis(50));
+        let heard = read_message(&mut until).expect_err("too slow");
+        let kinds = [io::ErrorKind::TimedOut, io::ErrorKind::WouldBlock];
+        assert!(kinds.contains(&heard.kind()), "{heard}");
+        drop(here);
+        trickle.join().expect("it ends");
+    }
 }

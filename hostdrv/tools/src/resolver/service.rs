@@ -1,5 +1,6 @@
 //! The service at work.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io;
 use std::net::UdpSocket;
@@ -18,10 +19,11 @@ use super::cache::Cache;
 use super::peers::{self, Unanswered};
 use super::sources::Sources;
 use super::{ResolverConfig, ResolverError, ResolverReport};
-use weft_card_transport::listening;
+use weft_card_transport::listening::{self, Listening};
 use weft_hostdrv::bounded;
 use weft_hostdrv::cm::{
-    answer_bytes, read_message, write_message, AddrInfo, Question, Table, Told, RESOLVER_SOCKET,
+    answer_bytes, read_message, write_message, AddrInfo, Question, Table, Told, Until,
+    RESOLVER_SOCKET,
 };
 
 /// Who asks has so long to do it, and to take the answer.
@@ -33,8 +35,41 @@ const LOOK: Timespec = Timespec {
 };
 /// Askers at a time; one more is turned away.
 const ASKERS: usize = 64;
+/// Those of one user: whatever they do, others are heard.
+const ASKERS_OF_USER: usize = 32;
 /// What no peer knows is asked of them again after so long.
 const NOBODY: Duration = Duration::from_secs(5);
+
+/// Askers of each user.
+type Seats = Mutex<BTreeMap<u32, usize>>;
+
+/// A place of a user's asker.
+struct Seat<'s> {
+    seats: &'s Seats,
+    user: u32,
+}
+
+impl<'s> Seat<'s> {
+    /// `None`: the user has all that it may have.
+    fn of(seats: &'s Seats, user: u32) -> Option<Self> {
+        let mut all = seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = all.entry(user).or_default();
+        (*taken < ASKERS_OF_USER).then(|| {
+            *taken += 1;
+            Self { seats, user }
+        })
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut all = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = all.get_mut(&self.user) {
+            *taken -= 1;
+        }
+        all.retain(|_, taken| *taken > 0);
+    }
+}
 
 #[derive(Default)]
 struct Counts {
@@ -62,14 +97,14 @@ struct Loaded {
 
 /// The service. The socket goes with it.
 pub struct Resolver {
-    listener: UnixListener,
-    socket: PathBuf,
+    listener: Listening<UnixListener>,
     peers_at: Option<UdpSocket>,
     path: Option<PathBuf>,
     loaded: Mutex<Loaded>,
     sources: Sources,
     heard: Cache<Question, Vec<AddrInfo>>,
     counts: Counts,
+    seats: Seats,
 }
 
 fn changed(path: &Path) -> Option<SystemTime> {
@@ -92,7 +127,7 @@ fn load(path: &Path) -> Result<Loaded, ResolverError> {
 }
 
 /// A socket that all users of this host may ask at. One that nobody answers at any more is taken over.
-fn listen(socket: &Path) -> Result<UnixListener, ResolverError> {
+fn listen(socket: &Path) -> Result<Listening<UnixListener>, ResolverError> {
     let listen = || {
         if let (true, Some(folder)) = (socket == Path::new(RESOLVER_SOCKET), socket.parent()) {
             // A folder of its own, which goes with each start of the system.
@@ -130,13 +165,13 @@ impl Resolver {
         };
         Ok(Self {
             listener: listen(&config.socket)?,
-            socket: config.socket,
             peers_at,
             path: config.table,
             loaded: Mutex::new(loaded.unwrap_or_else(nothing)),
             sources: Sources::new(config.lookup),
             heard: Cache::new(),
             counts: Counts::default(),
+            seats: Seats::default(),
         })
     }
 
@@ -157,7 +192,7 @@ impl Resolver {
         let askers = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) {
-                let mut ready = vec![PollFd::new(&self.listener, PollFlags::IN)];
+                let mut ready = vec![PollFd::new(&*self.listener, PollFlags::IN)];
                 let peers = self.peers_at.as_ref();
                 ready.extend(peers.map(|socket| PollFd::new(socket, PollFlags::IN)));
                 match poll(&mut ready, Some(&LOOK)) {
@@ -166,7 +201,7 @@ impl Resolver {
                     Err(error) => return Err(io::Error::from(error)),
                 }
                 match self.listener.accept() {
-                    Ok((stream, _)) => self.spawn(scope, &askers, move || self.serve(&stream)),
+                    Ok((stream, _)) => self.let_in(stream, scope, &askers),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     // Who has gone again, or a lack of files that may pass.
                     Err(error) => tracing::debug!(%error, "nobody asks"),
@@ -178,6 +213,25 @@ impl Resolver {
             Ok(())
         })?;
         Ok(self.report())
+    }
+
+    /// Hears a program of this host, if its user's do not take all the places.
+    fn let_in<'scope>(
+        &'scope self,
+        stream: UnixStream,
+        scope: &'scope Scope<'scope, '_>,
+        askers: &'scope AtomicUsize,
+    ) {
+        let Ok(who) = socket_peercred(&stream) else {
+            return count(&self.counts.turned_away);
+        };
+        let Some(seat) = Seat::of(&self.seats, who.uid.as_raw()) else {
+            return count(&self.counts.turned_away);
+        };
+        self.spawn(scope, askers, move || {
+            let _seat = seat;
+            self.serve(&stream)
+        });
     }
 
     /// Does that in a thread of its own, if not too many do.
@@ -194,7 +248,8 @@ impl Resolver {
         let answer = move || {
             if let Err(error) = work() {
                 count(&self.counts.nonsense);
-                tracing::warn!(%error, "a question that is none");
+                // Anybody may ask nonsense as often as he likes; it is counted.
+                tracing::debug!(%error, "a question that is none");
             }
             askers.fetch_sub(1, Ordering::Relaxed);
         };
@@ -223,11 +278,9 @@ impl Resolver {
     }
 
     /// A program of this host, which asks or tells.
-    fn serve(&self, mut stream: &UnixStream) -> Result<(), Box<dyn std::error::Error>> {
+    fn serve(&self, stream: &UnixStream) -> Result<(), Box<dyn std::error::Error>> {
         stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let message = read_message(&mut stream)?;
+        let message = read_message(&mut Until::after(stream, PATIENCE))?;
         // Whoever may take packets from the network may say who is there; others would send the host's connections elsewhere.
         let who = socket_peercred(stream)?.uid;
         let believed = who.is_root() || who == rustix::process::geteuid();
@@ -254,7 +307,7 @@ impl Resolver {
             false => &self.counts.known,
         });
         tracing::debug!(node = question.node, service = question.service, ?found);
-        write_message(&mut stream, &answer_bytes(&found))?;
+        write_message(&mut Until::after(stream, PATIENCE), &answer_bytes(&found))?;
         Ok(())
     }
 
@@ -324,8 +377,23 @@ impl Resolver {
     }
 }
 
-impl Drop for Resolver {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.socket);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever one user's programs do, others have places.
+    #[test]
+    fn a_user_has_not_all_the_places() {
+        let seats = Seats::default();
+        let all: Vec<_> = (0..ASKERS_OF_USER)
+            .map_while(|_| Seat::of(&seats, 7))
+            .collect();
+        assert_eq!(all.len(), ASKERS_OF_USER);
+        assert!(ASKERS_OF_USER < ASKERS);
+        assert!(Seat::of(&seats, 7).is_none());
+        assert!(Seat::of(&seats, 8).is_some());
+        drop(all);
+        assert!(Seat::of(&seats, 7).is_some());
+        assert!(seats.lock().expect("nobody panics").is_empty());
     }
 }

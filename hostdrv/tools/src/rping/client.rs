@@ -3,12 +3,12 @@
 use std::net::SocketAddrV4;
 use std::os::fd::AsFd;
 
-use super::super::connection::Terms;
+use super::super::connection::ConnectionTerms;
 use super::super::peer_error::{terminate_of, PeerError};
 use super::super::{Latency, Machine};
 use super::keys::{Keys, Lent};
 use super::pattern::{expected, MAX_SIZE, MIN_SIZE};
-use super::report::{Note, Observer, Role, SessionReport};
+use super::report::{Role, RpingNote, RpingObserver, SessionReport};
 use super::{work, Info, SIZE};
 use weft_hostdrv::cm::{AddrInfo, CmEvent, CmEventType, CmId, EventChannel, MpaStart};
 use weft_hostdrv::device::Device;
@@ -24,7 +24,7 @@ pub struct ClientConfig {
     /// Bytes of a ping.
     pub size: usize,
     /// How to connect.
-    pub terms: Terms,
+    pub terms: ConnectionTerms,
     /// The way there, so that nobody is asked.
     pub way: Option<AddrInfo>,
     /// What the server is given to read and to write with.
@@ -40,7 +40,7 @@ impl ClientConfig {
             server,
             count: 1,
             size: SIZE,
-            terms: Terms::default(),
+            terms: ConnectionTerms::default(),
             way: None,
             keys: Keys::default(),
             patience_ns: Some(60_000_000_000),
@@ -71,11 +71,11 @@ impl Step {
 }
 
 /// The client's state. Dropping it aborts the connection.
-pub struct Client {
+pub struct RpingClient {
     device: Device,
     config: ClientConfig,
     channel: EventChannel,
-    observer: Option<Observer>,
+    observer: Option<RpingObserver>,
     // The queue pair goes before its regions.
     id: CmId,
     qp: Qp,
@@ -93,12 +93,12 @@ pub struct Client {
     report: SessionReport,
 }
 
-impl Client {
+impl RpingClient {
     /// Makes its buffers and begins to connect.
     pub fn start(
         device: &Device,
         config: ClientConfig,
-        observer: Option<Observer>,
+        observer: Option<RpingObserver>,
     ) -> Result<Self, PeerError> {
         let mut client = Self::make(device, config, observer)?;
         match &client.config.way {
@@ -118,7 +118,7 @@ impl Client {
         device: &Device,
         config: ClientConfig,
         socket: &impl AsFd,
-        observer: Option<Observer>,
+        observer: Option<RpingObserver>,
     ) -> Result<Self, PeerError> {
         let mut client = Self::make(device, config, observer)?;
         client.id.take_over(socket).map_err(PeerError::taking)?;
@@ -129,7 +129,7 @@ impl Client {
     fn make(
         device: &Device,
         config: ClientConfig,
-        observer: Option<Observer>,
+        observer: Option<RpingObserver>,
     ) -> Result<Self, PeerError> {
         if !(MIN_SIZE..=MAX_SIZE).contains(&config.size) {
             return Err(PeerError::Setting {
@@ -184,7 +184,7 @@ impl Client {
 
     fn note(&mut self, text: impl FnOnce() -> String) {
         if let Some(observer) = &mut self.observer {
-            observer(Note::Step(text()));
+            observer(RpingNote::Step(text()));
         }
     }
 
@@ -231,7 +231,7 @@ impl Client {
         self.report.iterations += 1;
         self.report.bytes_verified += back.len() as u64;
         if let Some(observer) = &mut self.observer {
-            observer(Note::Ping(&back));
+            observer(RpingNote::Ping(&back));
         }
         Ok(())
     }
@@ -338,13 +338,13 @@ impl Client {
         self.report.elapsed_ns = self.device.now() - self.started;
         self.report.latency = Latency::of(&mut self.durations);
         if let Some(observer) = &mut self.observer {
-            observer(Note::Ended(&self.report));
+            observer(RpingNote::Ended(&self.report));
         }
         self.report.clone()
     }
 }
 
-impl Machine for Client {
+impl Machine for RpingClient {
     type Report = SessionReport;
 
     fn poll(&mut self) -> Option<SessionReport> {

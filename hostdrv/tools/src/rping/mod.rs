@@ -22,12 +22,12 @@ mod report;
 mod server;
 mod session;
 
-pub use client::{Client, ClientConfig};
+pub use client::{ClientConfig, RpingClient};
 pub use info::Info;
 pub use keys::Keys;
 pub use pattern::{expected, MAX_SIZE, MIN_SIZE};
-pub use report::{Note, Observer, Role, ServerReport, SessionReport};
-pub use server::{Server, ServerConfig};
+pub use report::{Role, RpingNote, RpingObserver, ServerReport, SessionReport};
+pub use server::{RpingServer, ServerConfig};
 
 /// The port that rping's server has unless told otherwise.
 pub const PORT: u16 = 7174;

@@ -72,7 +72,7 @@ impl ServerReport {
 
 /// What happens meanwhile, for who wants to show it.
 #[derive(Debug)]
-pub enum Note<'a> {
+pub enum RpingNote<'a> {
     /// A step of the protocol.
     Step(String),
     /// A ping came back (client) or arrived (server), with these bytes.
@@ -82,4 +82,4 @@ pub enum Note<'a> {
 }
 
 /// Is told.
-pub type Observer = Box<dyn FnMut(Note<'_>) + Send>;
+pub type RpingObserver = Box<dyn FnMut(RpingNote<'_>) + Send>;

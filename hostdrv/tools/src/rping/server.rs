@@ -4,10 +4,10 @@ use std::net::SocketAddrV4;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{self, Receiver};
 
-use super::super::connection::Terms;
+use super::super::connection::ConnectionTerms;
 use super::super::peer_error::PeerError;
 use super::super::Machine;
-use super::report::{Note, Observer, ServerReport};
+use super::report::{RpingNote, RpingObserver, ServerReport};
 use super::session::Session;
 use super::PORT;
 use weft_hostdrv::cm::{CmError, CmEvent, CmEventType, CmId, EventChannel, Gid, GidAddr};
@@ -27,7 +27,7 @@ pub struct ServerConfig {
     /// Ends after so many connections; 0: when it is stopped.
     pub sessions: u64,
     /// How to accept.
-    pub terms: Terms,
+    pub terms: ConnectionTerms,
     /// Give a connection up when nothing happens on it for so long; `None`: never.
     pub patience_ns: Option<u64>,
 }
@@ -41,7 +41,7 @@ impl Default for ServerConfig {
             callbacks: false,
             at_a_time: 1,
             sessions: 1,
-            terms: Terms::default(),
+            terms: ConnectionTerms::default(),
             patience_ns: None,
         }
     }
@@ -95,11 +95,11 @@ impl Events {
 }
 
 /// The server's state. Dropping it aborts its connections.
-pub struct Server {
+pub struct RpingServer {
     device: Device,
     config: ServerConfig,
     events: Events,
-    observer: Option<Observer>,
+    observer: Option<RpingObserver>,
     /// `None`: its one connection was taken over.
     listener: Option<CmId>,
     sessions: Vec<Session>,
@@ -109,12 +109,12 @@ pub struct Server {
     report: ServerReport,
 }
 
-impl Server {
+impl RpingServer {
     /// Begins to listen.
     pub fn start(
         device: &Device,
         config: ServerConfig,
-        observer: Option<Observer>,
+        observer: Option<RpingObserver>,
     ) -> Result<Self, PeerError> {
         let events = Events::new(device, config.callbacks);
         let listener = events.channel.create_id();
@@ -141,7 +141,7 @@ impl Server {
         device: &Device,
         config: ServerConfig,
         socket: &impl AsFd,
-        observer: Option<Observer>,
+        observer: Option<RpingObserver>,
     ) -> Result<Self, PeerError> {
         let events = Events::new(device, config.callbacks);
         let session = Session::new(device, events.channel.create_id())?;
@@ -162,7 +162,7 @@ impl Server {
         device: &Device,
         config: ServerConfig,
         events: Events,
-        observer: Option<Observer>,
+        observer: Option<RpingObserver>,
     ) -> Self {
         Self {
             device: device.clone(),
@@ -209,7 +209,7 @@ impl Server {
 
     fn on_event(&mut self, event: &CmEvent) {
         if let Some(observer) = &mut self.observer {
-            observer(Note::Step(format!("event {}", event.event)));
+            observer(RpingNote::Step(format!("event {}", event.event)));
         }
         // Only callbacks hear of these: the connection goes on, or was over before.
         if matches!(
@@ -262,7 +262,7 @@ impl Server {
             for session in Vec::<Session>::into_iter(over) {
                 let report = session.finish();
                 if let Some(observer) = &mut self.observer {
-                    observer(Note::Ended(&report));
+                    observer(RpingNote::Ended(&report));
                 }
                 self.report.sessions.push(report);
             }
@@ -279,7 +279,7 @@ impl Server {
     }
 }
 
-impl Machine for Server {
+impl Machine for RpingServer {
     type Report = ServerReport;
 
     fn poll(&mut self) -> Option<ServerReport> {

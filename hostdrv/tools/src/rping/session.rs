@@ -1,10 +1,10 @@
 //! One connection of rping's server.
 
-use super::super::connection::Terms;
+use super::super::connection::ConnectionTerms;
 use super::super::peer_error::{terminate_of, PeerError};
 use super::super::Latency;
 use super::pattern::{expected, MAX_SIZE};
-use super::report::{Note, Observer, Role, SessionReport};
+use super::report::{Role, RpingNote, RpingObserver, SessionReport};
 use super::{work, Info};
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, MpaStart};
 use weft_hostdrv::device::Device;
@@ -91,7 +91,11 @@ impl Session {
         Ok(session)
     }
 
-    pub(super) fn accept(&mut self, request: &CmEvent, terms: &Terms) -> Result<(), PeerError> {
+    pub(super) fn accept(
+        &mut self,
+        request: &CmEvent,
+        terms: &ConnectionTerms,
+    ) -> Result<(), PeerError> {
         self.report.peer = self.id.peer_addr();
         self.report.peer_private_data = request.private_data.escape_ascii().to_string();
         Ok(self.id.accept(&terms.accept(request))?)
@@ -156,7 +160,11 @@ impl Session {
         }
     }
 
-    fn on_completion(&mut self, wc: Wc, observer: &mut Option<Observer>) -> Result<(), PeerError> {
+    fn on_completion(
+        &mut self,
+        wc: Wc,
+        observer: &mut Option<RpingObserver>,
+    ) -> Result<(), PeerError> {
         match wc.status {
             WcStatus::Success => {}
             // The receive that nothing is left for; else the DISCONNECTED says more.
@@ -178,7 +186,7 @@ impl Session {
             work::READ => {
                 let ping = self.data.to_vec(0, self.length as usize)?;
                 if let Some(observer) = observer {
-                    observer(Note::Ping(&ping));
+                    observer(RpingNote::Ping(&ping));
                 }
                 let number = self.report.iterations;
                 let right = expected(number, ping.len());
@@ -218,13 +226,16 @@ impl Session {
     }
 
     /// Its completions; false: there were none.
-    pub(super) fn advance(&mut self, observer: &mut Option<Observer>) -> Result<bool, PeerError> {
+    pub(super) fn advance(
+        &mut self,
+        observer: &mut Option<RpingObserver>,
+    ) -> Result<bool, PeerError> {
         let mut moved = false;
         while let Some(wc) = self.cq.poll_one()? {
             moved = true;
             self.moved = self.device.now();
             if let Some(observer) = observer {
-                observer(Note::Step(format!(
+                observer(RpingNote::Step(format!(
                     "{} completed: {:?}",
                     work::name(wc.wr_id),
                     wc.status

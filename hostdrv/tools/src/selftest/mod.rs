@@ -27,7 +27,7 @@ use weft_card_transport::{Transport, TransportError};
 use weft_hostdrv::device::Capabilities;
 use weft_hostdrv::DeviceError;
 
-pub use report::{Failure, Outcome, Report, TestResult};
+pub use report::{Failure, Outcome, SelftestReport, TestResult};
 
 /// What a test works with.
 struct Context {
@@ -220,9 +220,9 @@ pub fn run(
     transport: &Arc<dyn Transport>,
     only: &[String],
     mut progress: impl FnMut(Progress),
-) -> Report {
+) -> SelftestReport {
     let card = examine(transport.as_ref());
-    let mut report = Report {
+    let mut report = SelftestReport {
         version: env!("CARGO_PKG_VERSION"),
         interface_version: INTERFACE_VERSION,
         counters_before: nonzero(transport.as_ref()),
@@ -258,7 +258,7 @@ fn one(
     transport: &Arc<dyn Transport>,
     caps: Capabilities,
     test: &Test,
-    so_far: &Report,
+    so_far: &SelftestReport,
 ) -> TestResult {
     for need in test.needs {
         let passed = |t: &TestResult| t.name == *need && t.outcome == Outcome::Passed;

@@ -127,7 +127,7 @@ pub(super) fn left_out(name: &'static str, what: &'static str, why: &str) -> Tes
 
 /// A self-test.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct SelftestReport {
     /// Of this program.
     pub version: &'static str,
     /// The interface that it speaks.
@@ -140,7 +140,7 @@ pub struct Report {
     pub counters_before: Vec<CounterValue>,
 }
 
-impl Report {
+impl SelftestReport {
     /// Was every test run, and did all pass?
     pub fn passed(&self) -> bool {
         self.card.usable() && self.tests.iter().all(|t| t.outcome == Outcome::Passed)
@@ -153,7 +153,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SelftestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hex = |value: Option<u32>| value.map_or("?".into(), |v| format!("{v:#x}"));
         writeln!(

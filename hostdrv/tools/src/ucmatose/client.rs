@@ -4,18 +4,18 @@ use std::net::SocketAddrV4;
 
 use super::super::peer_error::PeerError;
 use super::super::{Latency, Machine};
-use super::report::{Note, Observer, Report};
+use super::report::{UcmatoseNote, UcmatoseObserver, UcmatoseReport};
 use super::session::{Role, Session, Sessions};
 use super::Load;
 use weft_hostdrv::cm::EventChannel;
 use weft_hostdrv::device::Device;
 
 /// The client's state. Dropping it aborts its connections.
-pub struct Client {
+pub struct UcmatoseClient {
     device: Device,
     server: SocketAddrV4,
     load: Load,
-    observer: Option<Observer>,
+    observer: Option<UcmatoseObserver>,
     sessions: Sessions,
     channel: EventChannel,
     started: u64,
@@ -24,13 +24,13 @@ pub struct Client {
     stopping: bool,
 }
 
-impl Client {
+impl UcmatoseClient {
     /// Begins the first round.
     pub fn start(
         device: &Device,
         server: SocketAddrV4,
         load: Load,
-        observer: Option<Observer>,
+        observer: Option<UcmatoseObserver>,
     ) -> Result<Self, PeerError> {
         let sessions = Sessions::new(device, &load)?;
         let now = device.now();
@@ -72,10 +72,10 @@ impl Client {
     }
 }
 
-impl Machine for Client {
-    type Report = Report;
+impl Machine for UcmatoseClient {
+    type Report = UcmatoseReport;
 
-    fn poll(&mut self) -> Option<Report> {
+    fn poll(&mut self) -> Option<UcmatoseReport> {
         loop {
             let event = match self.channel.try_get_event() {
                 Ok(event) => event,
@@ -91,7 +91,7 @@ impl Machine for Client {
                 let done = self.sessions.report.rounds;
                 if let Some(observer) = &mut self.observer {
                     let of = self.load.rounds;
-                    observer(Note::Round { done, of });
+                    observer(UcmatoseNote::Round { done, of });
                 }
                 if self.stopping || done >= self.load.rounds.max(1) {
                     break;

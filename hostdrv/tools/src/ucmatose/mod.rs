@@ -18,11 +18,11 @@ mod server;
 mod session;
 mod shared;
 
-pub use client::Client;
-pub use report::{Failed, Note, Observer, Report};
-pub use server::Server;
+pub use client::UcmatoseClient;
+pub use report::{Failed, UcmatoseNote, UcmatoseObserver, UcmatoseReport};
+pub use server::UcmatoseServer;
 
-use super::connection::Terms;
+use super::connection::ConnectionTerms;
 use super::peer_error::PeerError;
 
 /// The port that ucmatose's server has unless told otherwise.
@@ -49,7 +49,7 @@ pub struct Load {
     /// All connections take their receives from one shared receive queue.
     pub srq: bool,
     /// How to connect or accept.
-    pub terms: Terms,
+    pub terms: ConnectionTerms,
     /// Give a connection up when nothing happens on it for so long; `None`: never.
     pub patience_ns: Option<u64>,
 }
@@ -64,7 +64,7 @@ impl Default for Load {
             size: 100,
             verify: false,
             srq: false,
-            terms: Terms::default(),
+            terms: ConnectionTerms::default(),
             patience_ns: Some(60_000_000_000),
         }
     }

@@ -19,7 +19,7 @@ pub struct Failed {
 
 /// A run.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct UcmatoseReport {
     /// Rounds that came to their end.
     pub rounds: u64,
     /// Connections on which everything was moved and that were closed in order.
@@ -48,7 +48,7 @@ pub struct Report {
     pub error: Option<PeerError>,
 }
 
-impl Report {
+impl UcmatoseReport {
     /// Did everything go as it should?
     pub fn passed(&self) -> bool {
         self.error.is_none() && self.failures == 0 && self.connections > 0
@@ -58,7 +58,7 @@ impl Report {
 /// What happens meanwhile, for who wants to show it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Note {
+pub enum UcmatoseNote {
     /// A round ended (client).
     Round {
         /// Rounds ended.
@@ -74,4 +74,4 @@ pub enum Note {
 }
 
 /// Is told.
-pub type Observer = Box<dyn FnMut(Note) + Send>;
+pub type UcmatoseObserver = Box<dyn FnMut(UcmatoseNote) + Send>;

@@ -4,17 +4,17 @@ use std::net::SocketAddrV4;
 
 use super::super::peer_error::PeerError;
 use super::super::Machine;
-use super::report::{Note, Observer, Report};
+use super::report::{UcmatoseNote, UcmatoseObserver, UcmatoseReport};
 use super::session::{Role, Session, Sessions};
 use super::Load;
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, EventChannel};
 use weft_hostdrv::device::Device;
 
 /// The server's state. Dropping it aborts its connections.
-pub struct Server {
+pub struct UcmatoseServer {
     device: Device,
     load: Load,
-    observer: Option<Observer>,
+    observer: Option<UcmatoseObserver>,
     sessions: Sessions,
     listener: CmId,
     channel: EventChannel,
@@ -23,13 +23,13 @@ pub struct Server {
     stopping: bool,
 }
 
-impl Server {
+impl UcmatoseServer {
     /// Begins to listen.
     pub fn start(
         device: &Device,
         port: u16,
         load: Load,
-        observer: Option<Observer>,
+        observer: Option<UcmatoseObserver>,
     ) -> Result<Self, PeerError> {
         let sessions = Sessions::new(device, &load)?;
         let channel = device.create_event_channel();
@@ -86,10 +86,10 @@ impl Server {
     }
 }
 
-impl Machine for Server {
-    type Report = Report;
+impl Machine for UcmatoseServer {
+    type Report = UcmatoseReport;
 
-    fn poll(&mut self) -> Option<Report> {
+    fn poll(&mut self) -> Option<UcmatoseReport> {
         loop {
             let event = match self.channel.try_get_event() {
                 Ok(event) => event,
@@ -109,7 +109,7 @@ impl Machine for Server {
             if self.sessions.list.len() < before {
                 if let Some(observer) = &mut self.observer {
                     let done = self.sessions.report.connections + self.sessions.report.failures;
-                    observer(Note::Connection { done });
+                    observer(UcmatoseNote::Connection { done });
                 }
             }
             if self.sessions.list.is_empty() && (self.stopping || self.is_last()) {

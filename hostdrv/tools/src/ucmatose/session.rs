@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::peer_error::{terminate_of, PeerError};
 use super::super::Latency;
-use super::report::{Failed, Report};
+use super::report::{Failed, UcmatoseReport};
 use super::shared::Shared;
 use super::Load;
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId};
@@ -169,7 +169,7 @@ impl Session {
     pub(super) fn on_event(
         &mut self,
         event: &CmEvent,
-        report: &mut Report,
+        report: &mut UcmatoseReport,
     ) -> Result<(), PeerError> {
         self.moved = self.device.now();
         match event.event {
@@ -191,7 +191,12 @@ impl Session {
         }
     }
 
-    fn on_completion(&mut self, wc: Wc, load: &Load, report: &mut Report) -> Result<(), PeerError> {
+    fn on_completion(
+        &mut self,
+        wc: Wc,
+        load: &Load,
+        report: &mut UcmatoseReport,
+    ) -> Result<(), PeerError> {
         let receive = wc.opcode == WcOpcode::Recv;
         match wc.status {
             WcStatus::Success => {}
@@ -238,7 +243,11 @@ impl Session {
     }
 
     /// Its completions; false: there were none.
-    pub(super) fn advance(&mut self, load: &Load, report: &mut Report) -> Result<bool, PeerError> {
+    pub(super) fn advance(
+        &mut self,
+        load: &Load,
+        report: &mut UcmatoseReport,
+    ) -> Result<bool, PeerError> {
         let mut moved = false;
         while let Some(wc) = self.cq.poll_one()? {
             moved = true;
@@ -274,7 +283,7 @@ pub(super) struct Sessions {
     /// Their receives, if they have them together.
     pub(super) shared: Option<Arc<Shared>>,
     pub(super) list: Vec<Session>,
-    pub(super) report: Report,
+    pub(super) report: UcmatoseReport,
     pub(super) connects: Vec<u64>,
     /// For the failures' sake.
     pub(super) round: u64,
@@ -334,7 +343,7 @@ impl Sessions {
         moved
     }
 
-    pub(super) fn finish(&mut self, elapsed_ns: u64) -> Report {
+    pub(super) fn finish(&mut self, elapsed_ns: u64) -> UcmatoseReport {
         self.list.clear();
         self.report.elapsed_ns = elapsed_ns;
         self.report.connect = Latency::of(&mut self.connects);

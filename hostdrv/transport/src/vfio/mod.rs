@@ -223,7 +223,7 @@ impl Opened {
             .addresses
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if !addresses.in_use().any(|used| used == (iova, len as u64)) {
+        if !addresses.is_in_use(iova, len as u64) {
             return Err(failed("no such mapping".into()));
         }
         // An address whose mapping may still be there is not used again.

@@ -225,6 +225,7 @@ impl Design {
             ])
             .args(["--prefix", &class, "--Mdir"])
             .arg(&folder);
+        // Environment (building): `RTL_SIM_ASSERT`: `0`: the models do not look at their assertions. Without it: they do.
         if env_switch("RTL_SIM_ASSERT").unwrap_or(true) {
             command.arg("--assert");
         }
@@ -357,7 +358,9 @@ impl Project {
             println!("cargo:rerun-if-env-changed={variable}");
         }
         for design in &mut self.designs {
+            // Environment (building): `RTL_SIM_TRACE`: `0` or `1`: waves out of, or in, every model. Without it: as each design says.
             design.trace = env_switch("RTL_SIM_TRACE").unwrap_or(design.trace);
+            // Environment (building): `RTL_SIM_COVERAGE`: `1`: line coverage in every model. Without it: none.
             design.coverage = env_switch("RTL_SIM_COVERAGE").unwrap_or(design.coverage);
             for path in design.files.iter().chain(&design.include_dirs) {
                 println!("cargo:rerun-if-changed={}", path.display());
@@ -427,6 +430,7 @@ struct Verilator {
 
 impl Verilator {
     fn find() -> Result<Verilator, String> {
+        // Environment (building): `VERILATOR`, `VERILATOR_ROOT`: which Verilator. Without it: the one on the PATH.
         let program = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".into());
         let about = run(Command::new(&program).arg("-V")).map_err(|error| {
             format!("Verilator does not run (install the package `verilator`, or set VERILATOR to another one): {error}")
@@ -496,6 +500,7 @@ impl Verilator {
             flags.push("-march=x86-64-v3".into());
         }
         flags.extend(self.profile.flags());
+        // Environment (building): `RTL_SIM_CFLAGS`: more C++ flags for models. Without it: none.
         let more = std::env::var("RTL_SIM_CFLAGS").unwrap_or_default();
         flags.extend(more.split_whitespace().map(String::from));
         // So that another Verilator does not find objects of this one.

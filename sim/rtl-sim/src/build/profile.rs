@@ -6,6 +6,8 @@ use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+// Environment (building): `RTL_SIM_PROFILE`: `count`: models count their branches; an absolute path: models are made for the counts there; `make
+// fast` does both. Without it: none.
 /// `count`, or the file with the counts.
 pub const VARIABLE: &str = "RTL_SIM_PROFILE";
 

@@ -62,7 +62,9 @@ fn main() -> ExitCode {
         logs: &logs,
         edu,
         suite,
+        // Environment (tests): `WEFT_TEST_KILLS`: VFIO lane: how often. Without it: 10.
         kills: number("WEFT_TEST_KILLS", 10),
+        // Environment (tests): `WEFT_TEST_SEED`: VFIO lane: what decides when programs are killed. Without it: 1.
         seed: number("WEFT_TEST_SEED", 1),
     };
     vfio::run(&mut lane, &setting);

@@ -44,6 +44,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 
 /// So many moments, each with its generator.
 fn moments() -> Result<Vec<(u64, ChaCha8Rng)>, NoPass> {
+    // Environment (tests): `WEFT_LANE_PULLS`: peer lane: moments at which things are pulled out, of each kind. Without it: 8.
     let count = match std::env::var("WEFT_LANE_PULLS") {
         Ok(count) => count.parse::<u64>()?,
         Err(_) => fewer_on_card(8, 3),

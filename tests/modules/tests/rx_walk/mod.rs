@@ -568,6 +568,8 @@ macro_rules! rx_walk_tests {
             #[test]
             fn every_byte_and_report_under_pressure_and_tables_written_all_the_while() {
                 let seen = std::cell::RefCell::new(Seen::default());
+                // Environment (tests): `WEFT_BENCH_SEEDS`: receive walk and transmit alone (`rx_walk`, `weft_tx`): how many seeds at each width.
+                // Without it: 16.
                 let asked = std::env::var("WEFT_BENCH_SEEDS").ok();
                 let seeds = asked.and_then(|n| n.parse().ok()).unwrap_or(16);
                 replay(concat!("rx_walk_", $bytes), 0..seeds, |run| {

@@ -225,7 +225,7 @@ impl Engine {
     pub(super) fn free_port(&mut self, remote: Endpoint) -> Option<u16> {
         let own = self.shared.config.split.ports();
         let span = u32::from(own.end() - own.start()) + 1;
-        let start = self.shared.random.next() % span;
+        let start = self.random.next() % span;
         (0..span)
             .map(|step| own.start() + ((start + step) % span) as u16)
             .find(|port| {

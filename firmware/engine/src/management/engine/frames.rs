@@ -60,7 +60,7 @@ impl Engine {
         let in_use = |ip| self.conns.behind(ip).next().is_some();
         let neighbours = &mut self.shared.neighbours;
         let (reply, news) = neighbours.receive(now, arp, own, in_use);
-        if let Some(reply) = reply.filter(|_| !self.shared.host_stack) {
+        if let Some(reply) = reply.filter(|_| !self.host_stack) {
             // A full job ring loses the reply; the question will come again.
             if port.send_frame(&reply).is_ok() {
                 self.shared.stats.frames_sent += 1;

@@ -11,7 +11,6 @@ use crate::connection::conn::{
     own_scale, segment_size, window_size, Role, TcpState, DEFAULT_MSS, MIN_SEGMENT,
     MIN_STREAM_SEGMENT,
 };
-use crate::connection::shared::Shared;
 use crate::interface::cm::Endpoint;
 use crate::interface::config::Ecn;
 use crate::streaming::ring::ByteStream;
@@ -34,7 +33,7 @@ impl Engine {
         seen: &Seen<'_>,
         port: &mut P,
     ) -> bool {
-        if let Some(index) = self.shared.half_open.rows.find(local, remote) {
+        if let Some(index) = self.half_open.rows.find(local, remote) {
             self.goes_on(now, index, seen, port);
             return true;
         }
@@ -79,18 +78,20 @@ impl Engine {
             self.shared.stats.syns_dropped += 1;
             return;
         }
-        let shared = &mut self.shared;
-        let timestamps = seen.options.timestamps.filter(|_| shared.config.timestamps);
+        let timestamps = seen
+            .options
+            .timestamps
+            .filter(|_| self.shared.config.timestamps);
         let mut row = HalfOpen {
             local,
             remote,
             mac,
             irs: seen.seq,
-            iss: shared.secrets.initial_sequence(now, local, remote),
+            iss: self.shared.secrets.initial_sequence(now, local, remote),
             mss: seen.options.mss,
             scale: seen.options.window_scale,
             sack: seen.options.sack_permitted,
-            ecn: shared.config.ecn != Ecn::Never && seen.flags & ASKS == ASKS,
+            ecn: self.shared.config.ecn != Ecn::Never && seen.flags & ASKS == ASKS,
             ts_val: timestamps.map(|(value, _)| value),
             stands_since: None,
             unsent: false,
@@ -98,29 +99,29 @@ impl Engine {
             again_at: now.saturating_add(RTO),
             tries: 0,
         };
-        if !shared.half_open.rows.insert(row) {
+        if !self.half_open.rows.insert(row) {
             let mss = row.mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS);
             if mss < MIN_SEGMENT {
                 // A cookie cannot say that.
-                shared.stats.syns_dropped += 1;
+                self.shared.stats.syns_dropped += 1;
                 return;
             }
-            row.iss = shared
+            row.iss = self
                 .half_open
                 .cookies
                 .make(now, local, remote, row.irs, mss);
             (row.scale, row.sack, row.ecn, row.ts_val) = (None, false, false, None);
-            shared.stats.syn_cookies_sent += 1;
+            self.shared.stats.syn_cookies_sent += 1;
         }
-        if !syn_ack(now, shared, &row, port) {
+        if !self.syn_ack(now, &row, port) {
             // Nobody remembers a cookie: the peer will ask again.
-            shared.half_open.rows.unsent(now, &row);
+            self.half_open.rows.unsent(now, &row);
         }
     }
 
     /// A segment of a half-open connection.
     fn goes_on<P: Port>(&mut self, now: u64, index: usize, seen: &Seen<'_>, port: &mut P) {
-        let Some(row) = self.shared.half_open.rows.get(index).copied() else {
+        let Some(row) = self.half_open.rows.get(index).copied() else {
             return;
         };
         let rcv_nxt = row.irs.wrapping_add(1);
@@ -129,30 +130,30 @@ impl Engine {
         if seen.flags & flag::RST != 0 {
             if distance == 0 {
                 self.shared.stats.resets_received += 1;
-                self.shared.half_open.rows.remove(index);
+                self.half_open.rows.remove(index);
             } else if distance > 0 && distance as u32 <= window {
-                challenge(now, &mut self.shared, &row, port);
+                self.challenge(now, &row, port);
             }
         } else if seen.flags & flag::SYN != 0 {
             if seen.seq == row.irs && row.stands_since.is_none() {
                 // The SYN again: our SYN-ACK was lost. If there is no room for it now, it has a timer.
-                let _ = syn_ack(now, &mut self.shared, &row, port);
+                let _ = self.syn_ack(now, &row, port);
             } else {
-                challenge(now, &mut self.shared, &row, port);
+                self.challenge(now, &row, port);
             }
         } else if seen.flags & flag::ACK == 0 {
             self.shared.stats.refused_no_ack += 1;
         } else if seen.ack != row.iss.wrapping_add(1) {
             // RFC 9293 §3.10.7.4: it acknowledges what was never sent.
             if self.shared.may_reset(now) {
-                bare(now, &mut self.shared, &row, flag::RST, seen.ack, port);
+                self.bare(now, &row, flag::RST, seen.ack, port);
             }
         } else if !completes(row.irs, row.iss, seen.seq, seen.ack, window) {
-            challenge(now, &mut self.shared, &row, port);
+            self.challenge(now, &row, port);
         } else if self.says_nothing(row.local.port, seen) {
             self.stands(now, index, &row, port);
         } else {
-            self.shared.half_open.rows.remove(index);
+            self.half_open.rows.remove(index);
             self.open(now, &row, true, seen, port);
         }
     }
@@ -169,9 +170,9 @@ impl Engine {
             return;
         }
         let until = now.saturating_add(self.shared.config.mpa_timeout);
-        if let Some(gone) = self.shared.half_open.rows.stands(now, index, until) {
+        if let Some(gone) = self.half_open.rows.stands(now, index, until) {
             self.shared.stats.strangers_gave_way += 1;
-            reset(now, &mut self.shared, &gone, port);
+            self.reset(now, &gone, port);
         }
     }
 
@@ -185,12 +186,7 @@ impl Engine {
         port: &mut P,
     ) -> bool {
         let (irs, iss) = (seen.seq.wrapping_sub(1), seen.ack.wrapping_sub(1));
-        let Some(mss) = self
-            .shared
-            .half_open
-            .cookies
-            .open(now, local, remote, irs, iss)
-        else {
+        let Some(mss) = self.half_open.cookies.open(now, local, remote, irs, iss) else {
             return false;
         };
         if self.says_nothing(local.port, seen) {
@@ -231,7 +227,7 @@ impl Engine {
         let addresses = (row.local, row.remote);
         let Some(slot) = self.new_connection(now, Role::Responder, addresses, port) else {
             self.shared.stats.connections_refused += 1;
-            reset(now, &mut self.shared, row, port);
+            self.reset(now, row, port);
             return false;
         };
         let bytes = self.listens_for_streams(row.local.port);
@@ -277,107 +273,106 @@ impl Engine {
     /// SYN-ACKs that are due again, and silence that has lasted too long.
     pub(super) fn half_open_timers<P: Port>(&mut self, now: u64, port: &mut P) {
         let retries = self.shared.config.syn_retries;
-        while let Some((row, gone)) = self.shared.half_open.rows.take_expired(now, retries, RTO) {
+        while let Some((row, gone)) = self.half_open.rows.take_expired(now, retries, RTO) {
             if gone {
                 self.shared.stats.half_open_forgotten += 1;
                 if row.stands_since.is_some() {
-                    reset(now, &mut self.shared, &row, port);
+                    self.reset(now, &row, port);
                 }
-            } else if !syn_ack(now, &mut self.shared, &row, port) && row.tries == 0 {
-                self.shared.half_open.rows.unsent(now, &row);
+            } else if !self.syn_ack(now, &row, port) && row.tries == 0 {
+                self.half_open.rows.unsent(now, &row);
             }
         }
     }
-}
 
-/// A challenge acknowledgment (RFC 5961 §3.2, §4.2): who sent that in earnest answers with an exact RST.
-fn challenge<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
-    let most = shared.config.challenge_acks.saturating_mul(10);
-    if shared.half_open.challenges.allow(now, most) {
-        shared.stats.challenge_acks += 1;
-        bare(now, shared, row, flag::ACK, row.iss.wrapping_add(1), port);
-    } else {
-        shared.stats.challenge_acks_withheld += 1;
+    /// A challenge acknowledgment (RFC 5961 §3.2, §4.2): who sent that in earnest answers with an exact RST.
+    fn challenge<P: Port>(&mut self, now: u64, row: &HalfOpen, port: &mut P) {
+        let most = self.shared.config.challenge_acks.saturating_mul(10);
+        if self.half_open.challenges.allow(now, most) {
+            self.shared.stats.challenge_acks += 1;
+            self.bare(now, row, flag::ACK, row.iss.wrapping_add(1), port);
+        } else {
+            self.shared.stats.challenge_acks_withheld += 1;
+        }
     }
-}
 
-/// Who has come through the handshake hears that it was for nothing.
-fn reset<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) {
-    shared.stats.resets_sent += 1;
-    let seq = row.iss.wrapping_add(1);
-    bare(now, shared, row, flag::RST | flag::ACK, seq, port);
-}
-
-fn bare<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, flags: u8, seq: u32, port: &mut P) {
-    let ack = row.irs.wrapping_add(1);
-    send(
-        now,
-        shared,
-        row,
-        (flags, seq, ack),
-        Options::default(),
-        port,
-    );
-}
-
-/// False if there was no room.
-fn syn_ack<P: Port>(now: u64, shared: &mut Shared, row: &HalfOpen, port: &mut P) -> bool {
-    let options = Options {
-        mss: Some(shared.config.own_mss()),
-        // Only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
-        window_scale: row.scale.map(|_| own_scale(&shared.config)),
-        sack_permitted: row.sack,
-        ..Options::default()
-    };
-    let ece = if row.ecn { flag::ECE } else { 0 };
-    let numbers = (
-        flag::SYN | flag::ACK | ece,
-        row.iss,
-        row.irs.wrapping_add(1),
-    );
-    send(now, shared, row, numbers, options, port)
-}
-
-/// False if there was no room.
-fn send<P: Port>(
-    now: u64,
-    shared: &mut Shared,
-    row: &HalfOpen,
-    (flags, seq, ack): (u8, u32, u32),
-    mut options: Options,
-    port: &mut P,
-) -> bool {
-    let window = window_size(&shared.config);
-    // Never scaled in a SYN (RFC 7323 §2.2).
-    let scaled = flags & flag::SYN == 0 && row.scale.is_some();
-    let shift = if scaled { own_scale(&shared.config) } else { 0 };
-    options.timestamps = row.ts_val.map(|value| {
-        let offset = shared.secrets.timestamp_offset(row.local, row.remote);
-        (offset.wrapping_add((now / 1_000_000) as u32), value)
-    });
-    let header = FrameHeader {
-        source_mac: shared.config.mac,
-        destination_mac: row.mac,
-        source_ip: row.local.ip,
-        destination_ip: row.remote.ip,
-        identification: shared.identification,
-        // Not known before somebody accepts.
-        tos: 0,
-        source_port: row.local.port,
-        destination_port: row.remote.port,
-        seq,
-        ack,
-        flags,
-        window: (window >> shift).min(0xffff) as u16,
-        options,
-    };
-    let Some(length) = header.write(&[], &mut shared.buffers.frame) else {
-        return true;
-    };
-    let sent = port.send_frame(&shared.buffers.frame[..length]).is_ok();
-    if sent {
-        shared.identification = shared.identification.wrapping_add(1);
-        shared.stats.frames_sent += 1;
+    /// Who has come through the handshake hears that it was for nothing.
+    fn reset<P: Port>(&mut self, now: u64, row: &HalfOpen, port: &mut P) {
+        self.shared.stats.resets_sent += 1;
+        let seq = row.iss.wrapping_add(1);
+        self.bare(now, row, flag::RST | flag::ACK, seq, port);
     }
-    sent
+
+    fn bare<P: Port>(&mut self, now: u64, row: &HalfOpen, flags: u8, seq: u32, port: &mut P) {
+        let ack = row.irs.wrapping_add(1);
+        self.send(now, row, (flags, seq, ack), Options::default(), port);
+    }
+
+    /// False if there was no room.
+    fn syn_ack<P: Port>(&mut self, now: u64, row: &HalfOpen, port: &mut P) -> bool {
+        let options = Options {
+            mss: Some(self.shared.config.own_mss()),
+            // Only what the SYN had (RFC 7323 §1.3, RFC 2018 §2).
+            window_scale: row.scale.map(|_| own_scale(&self.shared.config)),
+            sack_permitted: row.sack,
+            ..Options::default()
+        };
+        let ece = if row.ecn { flag::ECE } else { 0 };
+        let numbers = (
+            flag::SYN | flag::ACK | ece,
+            row.iss,
+            row.irs.wrapping_add(1),
+        );
+        self.send(now, row, numbers, options, port)
+    }
+
+    /// False if there was no room.
+    fn send<P: Port>(
+        &mut self,
+        now: u64,
+        row: &HalfOpen,
+        (flags, seq, ack): (u8, u32, u32),
+        mut options: Options,
+        port: &mut P,
+    ) -> bool {
+        let window = window_size(&self.shared.config);
+        // Never scaled in a SYN (RFC 7323 §2.2).
+        let scaled = flags & flag::SYN == 0 && row.scale.is_some();
+        let shift = if scaled {
+            own_scale(&self.shared.config)
+        } else {
+            0
+        };
+        options.timestamps = row.ts_val.map(|value| {
+            let offset = self.shared.secrets.timestamp_offset(row.local, row.remote);
+            (offset.wrapping_add((now / 1_000_000) as u32), value)
+        });
+        let header = FrameHeader {
+            source_mac: self.shared.config.mac,
+            destination_mac: row.mac,
+            source_ip: row.local.ip,
+            destination_ip: row.remote.ip,
+            identification: self.shared.identification,
+            // Not known before somebody accepts.
+            tos: 0,
+            source_port: row.local.port,
+            destination_port: row.remote.port,
+            seq,
+            ack,
+            flags,
+            window: (window >> shift).min(0xffff) as u16,
+            options,
+        };
+        let Some(length) = header.write(&[], &mut self.shared.buffers.frame) else {
+            return true;
+        };
+        let sent = port
+            .send_frame(&self.shared.buffers.frame[..length])
+            .is_ok();
+        if sent {
+            self.shared.identification = self.shared.identification.wrapping_add(1);
+            self.shared.stats.frames_sent += 1;
+        }
+        sent
+    }
 }

@@ -20,7 +20,7 @@ impl Engine {
     /// [`Engine::on_report`] says which frames the host's stack is to have. Without one, as it
     /// begins, the engine is the station's only stack.
     pub fn set_host_stack(&mut self, present: bool) {
-        self.shared.host_stack = present;
+        self.host_stack = present;
     }
 
     /// Handles what of a frame is the engine's; true if the host's stack is to have it.

@@ -27,6 +27,11 @@ impl Engine {
             .is_some_and(|there| there.id == conn)
     }
 
+    /// Is a connection on its way to its end, so that the peer has something to hear yet?
+    pub fn is_closing(&self) -> bool {
+        self.conns.iter().any(Conn::is_closing)
+    }
+
     /// A connection between these addresses that is over and waits (TIME_WAIT) is forgotten.
     pub fn forget_waiting(&mut self, local: Endpoint, remote: Endpoint) {
         if let Some(slot) = self.find_connection(local, remote) {
@@ -60,7 +65,7 @@ impl Engine {
         mac: [u8; 6],
         port: &mut P,
     ) {
-        self.shared.half_open.rows.moved(ip, mac);
+        self.half_open.rows.moved(ip, mac);
         let behind: Vec<u16> = self.conns.behind(ip).collect();
         for slot in behind {
             let Some(conn) = self.conns.get(slot) else {

@@ -128,7 +128,7 @@ impl Engine {
             .ok_or(Error::UnknownConnection)?;
         self.listeners.remove(at);
         self.forget_who_left_the_line();
-        self.shared.half_open.rows.forget_port(port_number);
+        self.half_open.rows.forget_port(port_number);
         for slot in 0..self.conns.slots() {
             let waits = self
                 .conns

@@ -7,7 +7,7 @@ use crate::connection::timers::Timer;
 use crate::interface::cm::ConnId;
 use crate::queues::issue::is_issuable;
 use crate::queues::qp::Qp;
-use crate::tcp::output::messages::next_message;
+use crate::tcp::output::next_message::next_message;
 use weft_tcp::seq;
 
 impl Engine {

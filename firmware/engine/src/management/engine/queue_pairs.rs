@@ -1,8 +1,6 @@
-//! The calls for domains, regions, queue pairs and their work requests.
+//! The calls for queue pairs.
 
 use alloc::boxed::Box;
-
-use weft_layout::WqeOpcode;
 
 use super::Engine;
 use crate::card::port::Port;
@@ -10,17 +8,11 @@ use crate::connection::conn::Phase;
 use crate::interface::cm::{ConnectFailure, DisconnectReason};
 use crate::interface::error::Error;
 use crate::interface::rung::{Rung, RungError};
-use crate::interface::verbs::{
-    Access, Opcode, PdId, QpConfig, QpId, QpState, RecvWr, SendOp, SendWr, SrqId, StagKind, Status,
-    MAX_SGE,
-};
+use crate::interface::verbs::{Opcode, QpConfig, QpId, QpState, SrqId, MAX_SGE};
 use crate::management::conn_info::ConnInfo;
 use crate::queues::qp::{Qp, Receives};
 use crate::queues::send_buffer::SendBuffer;
 use crate::queues::send_queue::SendQueue;
-use crate::queues::shared_receive::put_element;
-use crate::queues::srq::{SrqConfig, SrqState};
-use crate::queues::work_request as work;
 use crate::queues::xrc::XrcdId;
 
 /// Deepest work queue.
@@ -35,65 +27,6 @@ fn work(config: &QpConfig) -> u64 {
 }
 
 impl Engine {
-    /// A new protection domain.
-    pub fn alloc_pd(&mut self) -> PdId {
-        self.shared.regions.alloc_pd()
-    }
-
-    /// Removes a domain that no region and no queue pair belongs to.
-    pub fn dealloc_pd(&mut self, pd: PdId) -> Result<(), Error> {
-        self.shared.regions.dealloc_pd(pd)
-    }
-
-    /// Registers `length` bytes at `iova` (mapped for the card as long as the region exists) and
-    /// returns their STag. The region's first byte has the tagged offset `base_to`.
-    pub fn register<P: Port>(
-        &mut self,
-        pd: PdId,
-        base_to: u64,
-        iova: u64,
-        length: u64,
-        access: Access,
-        port: &mut P,
-    ) -> Result<u32, Error> {
-        self.shared
-            .regions
-            .register(pd, base_to, iova, length, access, port)
-    }
-
-    /// An STag that names no memory yet. [`SendOp::Bind`] gives it some.
-    pub fn alloc_stag(&mut self, pd: PdId, kind: StagKind) -> Result<u32, Error> {
-        self.shared.regions.alloc_stag(pd, kind)
-    }
-
-    /// Removes a region, a window, or an STag that names nothing: from now on the card refuses its STag, and no job reads it that is not posted yet.
-    /// The caller gives its memory back when the jobs posted so far are done and the placements checked so
-    /// far have ended. A stream whose Read Response would have come from it is terminated.
-    /// `Error::InUse`: a work request that is not completed refers to it.
-    pub fn deregister<P: Port>(&mut self, now: u64, stag: u32, port: &mut P) -> Result<(), Error> {
-        if !self.shared.regions.deregister(stag, port)? {
-            return Ok(());
-        }
-        for flow in 0..self.qps.len() {
-            self.shared.stats.slots_looked_at += 1;
-            let gone = |qp: &&Qp| {
-                let mut asked = qp.responses.iter().filter_map(|response| response.region);
-                asked.any(|region| !self.shared.regions.stands(region))
-            };
-            let slot = self.qps[flow]
-                .as_deref()
-                .filter(gone)
-                .and_then(|qp| qp.conn);
-            if let Some(slot) = slot {
-                // It finds out.
-                self.run(now, slot, port, |_| ());
-            }
-        }
-        Ok(())
-    }
-
-    // ------------------------------------------------------------------ queue pairs
-
     /// A new queue pair; it takes a flow of the card until it is destroyed.
     pub fn create_qp<P: Port>(&mut self, config: &QpConfig, port: &mut P) -> Result<QpId, Error> {
         self.make_qp(config, Receives::Own, port)
@@ -218,7 +151,7 @@ impl Engine {
     }
 
     /// Is there memory for so many work requests more?
-    fn check_work(&self, more: u64) -> Result<(), Error> {
+    pub(super) fn check_work(&self, more: u64) -> Result<(), Error> {
         let Some(most) = self.shared.config.max_work else {
             return Ok(());
         };
@@ -254,90 +187,6 @@ impl Engine {
     }
 
     // ------------------------------------------------------------------ shared receive queues
-
-    /// A new shared receive queue.
-    pub fn create_srq(&mut self, config: &SrqConfig) -> Result<SrqId, Error> {
-        self.make_srq(config, None)
-    }
-
-    /// The same in an XRC domain: targets of it take from the queue what names it. It may be of another protection domain than they.
-    pub fn create_xrc_srq(&mut self, config: &SrqConfig, xrcd: XrcdId) -> Result<SrqId, Error> {
-        self.make_srq(config, Some(xrcd))
-    }
-
-    fn make_srq(&mut self, config: &SrqConfig, xrcd: Option<XrcdId>) -> Result<SrqId, Error> {
-        if xrcd.is_some_and(|xrcd| !self.shared.queues.xrcds.has(xrcd)) {
-            return Err(Error::UnknownXrcd);
-        }
-        self.check_work(config.depth.into())?;
-        self.check_each(self.shared.queues.srqs.count())?;
-        self.shared.regions.join(config.pd)?;
-        let made = self.shared.queues.srqs.create(config, xrcd);
-        match (made, xrcd) {
-            (Err(_), _) => self.shared.regions.leave(config.pd),
-            (Ok(_), Some(xrcd)) => self.shared.queues.xrcds.join(xrcd)?,
-            (Ok(_), None) => {}
-        }
-        made
-    }
-
-    /// A new XRC domain.
-    pub fn alloc_xrcd(&mut self) -> XrcdId {
-        self.shared.queues.xrcds.create()
-    }
-
-    /// Removes an XRC domain that no shared receive queue and no target is in.
-    pub fn dealloc_xrcd(&mut self, xrcd: XrcdId) -> Result<(), Error> {
-        self.shared.queues.xrcds.destroy(xrcd)
-    }
-
-    /// Removes a shared receive queue that no queue pair has (`Error::InUse`). The elements that wait in it are gone without completion. What names one of an
-    /// XRC domain from now on ends its connection; so does a message that goes on.
-    pub fn destroy_srq(&mut self, srq: SrqId) -> Result<(), Error> {
-        let (pd, xrcd) = self
-            .shared
-            .queues
-            .srqs
-            .destroy(srq, &mut self.shared.regions)?;
-        self.shared.regions.leave(pd);
-        if let Some(xrcd) = xrcd {
-            self.shared.queues.xrcds.leave(xrcd);
-        }
-        Ok(())
-    }
-
-    /// Asks for [`Event::SrqLimit`](crate::Event::SrqLimit) when fewer than `limit` elements wait, once; at once if that is so already. 0: never.
-    pub fn set_srq_limit(&mut self, srq: SrqId, limit: u32) -> Result<(), Error> {
-        let event = self.shared.queues.srqs.set_limit(srq, limit)?;
-        self.shared.outbox.events.extend(event);
-        Ok(())
-    }
-
-    /// How a shared receive queue stands.
-    pub fn srq_state(&mut self, srq: SrqId) -> Result<SrqState, Error> {
-        self.shared.queues.srqs.state(srq)
-    }
-
-    /// Puts a work request into a shared receive queue. Its completion names the queue pair whose message took it.
-    pub fn post_srq_recv(&mut self, srq: SrqId, wr: &RecvWr<'_>) -> Result<(), Error> {
-        self.shared.stats.steps += 1;
-        let config = self.shared.queues.srqs.config(srq)?;
-        let entry = work::recv_entry(config.pd, config.max_sge, &self.shared.regions, wr)?;
-        self.shared
-            .queues
-            .srqs
-            .push(srq, entry, &mut self.shared.regions)
-    }
-
-    /// Puts work into a shared receive queue that failed before it began: the queue pair whose message takes it fails, and it completes with
-    /// this status.
-    pub fn fail_srq_recv(&mut self, srq: SrqId, id: u64, status: Status) -> Result<(), Error> {
-        let entry = work::failed_recv(id, status);
-        self.shared
-            .queues
-            .srqs
-            .push(srq, entry, &mut self.shared.regions)
-    }
 
     /// The flow that the next queue pair gets: the first of those that are free, and without replays to do.
     fn next_flow<P: Port>(&mut self, port: &mut P) -> Option<u16> {
@@ -448,121 +297,5 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Puts a work request into the send queue. Before the connection is established it waits
-    /// there. After the queue pair failed it completes with `Status::Flushed`.
-    pub fn post_send<P: Port>(
-        &mut self,
-        now: u64,
-        qp: QpId,
-        wr: &SendWr<'_>,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        self.shared.stats.steps += 1;
-        self.qp(qp)?;
-        let shared = &mut self.shared;
-        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
-            return Err(Error::UnknownQp);
-        };
-        if queue.sq.is_full() {
-            return Err(Error::QueueFull);
-        }
-        let conn = queue.conn.and_then(|slot| self.conns.get(slot));
-        let no_reads = conn.is_some_and(|conn| conn.reported && conn.agreed.ord == 0)
-            || queue.loopback.is_some_and(|loopback| !loopback.reads);
-        if no_reads && matches!(wr.op, SendOp::Read { .. } | SendOp::Atomic { .. }) {
-            return Err(Error::NoReadsAllowed);
-        }
-        let new = work::new_work(queue, &shared.regions, wr)?;
-        queue.sq.push(&new, queue.config.pd, &mut shared.regions)?;
-        if queue.state == QpState::Error {
-            queue.flush(None, &mut shared.regions, &mut shared.queues.completions);
-        } else if let Some(slot) = queue.conn {
-            self.run(now, slot, port, |_| ());
-        } else if queue.loopback.is_some() {
-            self.loopback_posted(qp);
-        }
-        Ok(())
-    }
-
-    /// Puts a work request into the receive queue; possible before the connection is made.
-    pub fn post_recv<P: Port>(
-        &mut self,
-        now: u64,
-        qp: QpId,
-        wr: &RecvWr<'_>,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        self.shared.stats.steps += 1;
-        let _ = now;
-        self.qp(qp)?;
-        let shared = &mut self.shared;
-        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
-            return Err(Error::UnknownQp);
-        };
-        if queue.receives != Receives::Own {
-            return Err(Error::HasSrq);
-        }
-        if queue.rq.is_full() {
-            return Err(Error::QueueFull);
-        }
-        let entry = work::recv_entry(queue.config.pd, queue.config.max_sge, &shared.regions, wr)?;
-        entry.post(&mut shared.regions);
-        if queue.state == QpState::Error {
-            queue.rq.push(entry);
-            queue.flush(None, &mut shared.regions, &mut shared.queues.completions);
-        } else {
-            put_element(queue, entry, port);
-        }
-        Ok(())
-    }
-
-    /// Puts work into the send queue that failed before it began: it completes with this status when it would be issued, and the queue
-    /// pair fails.
-    pub fn fail_send<P: Port>(
-        &mut self,
-        now: u64,
-        qp: QpId,
-        (id, opcode): (u64, WqeOpcode),
-        status: Status,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        self.qp(qp)?;
-        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
-            return Err(Error::UnknownQp);
-        };
-        if queue.sq.is_full() {
-            return Err(Error::QueueFull);
-        }
-        let new = work::failed_send(id, opcode, status);
-        let regions = &mut self.shared.regions;
-        queue.sq.push(&new, queue.config.pd, regions)?;
-        self.set_qp_error(now, qp, port)
-    }
-
-    /// Puts work into the receive queue that failed before it began: it completes with this status when it would be issued, and the queue
-    /// pair fails.
-    pub fn fail_recv<P: Port>(
-        &mut self,
-        now: u64,
-        qp: QpId,
-        id: u64,
-        status: Status,
-        port: &mut P,
-    ) -> Result<(), Error> {
-        self.qp(qp)?;
-        let Some(queue) = self.qps[usize::from(qp.flow)].as_mut() else {
-            return Err(Error::UnknownQp);
-        };
-        if queue.rq.is_full() {
-            return Err(Error::QueueFull);
-        }
-        let entry = work::failed_recv(id, status);
-        let number = queue.rq.push(entry);
-        if queue.state != QpState::Error {
-            port.write_element(qp.flow, queue.rq.slot(number), &work::element(&entry));
-        }
-        self.set_qp_error(now, qp, port)
     }
 }

@@ -1,0 +1,323 @@
+//! A client, as the broker has it: what it asked for, and what was lent to it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use super::asked::{charge, half, size, text};
+use super::domains::{Domains, Opened};
+use super::door::Door;
+use super::packet::{self, words, Request, Words};
+use super::{sized, version};
+use weft_hostdrv::cm::client_gate;
+use weft_hostdrv::device::{Account, Device, Resource};
+use weft_hostdrv::verbs::{
+    lent_bytes, Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit,
+    QpKind,
+};
+
+type Lent<'a> = (Words, Vec<BorrowedFd<'a>>);
+
+/// A client, and what is lent to it. What uses something goes before it.
+pub(super) struct Session {
+    control: Option<ControlLease>,
+    line: Option<LentLine>,
+    /// What was written for it so far, the last time that somebody looked.
+    news: u64,
+    qps: Vec<Qp>,
+    opened: Opened,
+    pd: Pd,
+    user: u32,
+    account: Arc<Account>,
+    door: Door,
+}
+
+impl Session {
+    /// Of somebody who has come in by this door, and has said nothing.
+    pub(super) fn new(pd: Pd, user: u32, account: Arc<Account>, door: Door) -> Self {
+        Self {
+            control: None,
+            line: None,
+            news: 0,
+            qps: Vec::new(),
+            opened: Opened::default(),
+            pd,
+            user,
+            account,
+            door,
+        }
+    }
+
+    /// What it has of domains.
+    pub(super) fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Commands that were refused: of what is not its own.
+    pub(super) fn refused(&self) -> u64 {
+        self.control.as_ref().map_or(0, ControlLease::refused)
+    }
+
+    /// Does it wake the broker when it posts?
+    pub(super) fn rings(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// From now on it does, or does not.
+    pub(super) fn set_asleep(&self, asleep: bool) {
+        if let Some(line) = &self.line {
+            line.set_asleep(asleep);
+        }
+    }
+
+    /// Wakes it, if it sleeps and something was written for it since the last time.
+    pub(super) fn wake(&mut self) {
+        let (Some(line), Some(control)) = (&self.line, &self.control) else {
+            return;
+        };
+        let completions = |qp: &Qp| u64::from(qp.completions_written());
+        let queues: u64 = self.qps.iter().map(completions).sum();
+        let news = control.news() + queues + self.opened.news();
+        if news != self.news {
+            self.news = news;
+            line.wake();
+        }
+    }
+
+    /// Its posts fail from now on.
+    pub(super) fn end(&self, why: Gone) {
+        if let Some(line) = &self.line {
+            line.end(why);
+        }
+    }
+
+    /// Answers its next request: was there one, and was it refused? An error: it is gone.
+    pub(super) fn turn(
+        &mut self,
+        device: &Device,
+        domains: &mut Domains,
+    ) -> io::Result<Option<bool>> {
+        let Some(request) = self.door.take()? else {
+            return Ok(None);
+        };
+        if request[0] == packet::RING && self.control.is_some() {
+            return Ok(Some(false));
+        }
+        self.serve(device, domains, &request).map(Some)
+    }
+
+    fn serve(
+        &mut self,
+        device: &Device,
+        domains: &mut Domains,
+        request: &Request,
+    ) -> io::Result<bool> {
+        // What is lent to it is borrowed until it is sent.
+        let Self {
+            control,
+            line,
+            opened,
+            qps,
+            pd,
+            user,
+            account,
+            door,
+            ..
+        } = self;
+        let file: File;
+        let [kind, rest @ ..] = request;
+        let outcome = match (*kind, &*control) {
+            (packet::HELLO, None) => version::agree(rest).and_then(|version| {
+                let who = (*user, &*account);
+                hello(device, who, control, line, version)
+            }),
+            (packet::EXTENSIONS, Some(_)) => extensions(device, rest).map(without_files),
+            (packet::OPEN_XRCD_BY_FILE, Some(_)) => Err(
+                "an XRC domain is opened by a name, since version 3 of the interface".to_owned(),
+            ),
+            (packet::OPEN_XRCD, Some(_)) => {
+                let place = domains.open(device, opened, (account, *user), rest);
+                place.map(without_files)
+            }
+            (packet::XRC_SRQ, Some(_)) => {
+                let made = opened.create_srq(pd, account, rest);
+                made.map(|(said, files)| (said, files.to_vec()))
+            }
+            (packet::TARGET, Some(control)) => {
+                let target = domains.target(opened, control, account, rest);
+                target.map(without_files)
+            }
+            (packet::CLOSE_TARGET, Some(control)) => {
+                opened.close_target(control, rest);
+                Ok(without_files(words(&[])))
+            }
+            (packet::CREATE_QP, Some(control)) => {
+                create_qp(device, pd, control, account, qps, rest)
+            }
+            (packet::MEMORY, Some(control)) => {
+                let of_domain = size(rest, 2).checked_sub(1);
+                let pd = of_domain.map_or(Ok(&*pd), |place| domains.pd(opened, place));
+                match pd.and_then(|pd| memory(pd, control, account, rest)) {
+                    Ok((words, made)) => {
+                        file = made;
+                        Ok((words, vec![file.as_fd()]))
+                    }
+                    Err(why) => Err(why),
+                }
+            }
+            _ => Err("no such request".to_owned()),
+        };
+        let refused = outcome.is_err();
+        let answered = door.answer(outcome);
+        if let Some(line) = line {
+            line.lent();
+        }
+        answered.map(|()| refused)
+    }
+}
+
+fn without_files<'a>(said: Words) -> Lent<'a> {
+    (said, Vec::new())
+}
+
+fn hello<'c>(
+    device: &Device,
+    (user, account): (u32, &Arc<Account>),
+    control: &'c mut Option<ControlLease>,
+    line: &'c mut Option<LentLine>,
+    version: u64,
+) -> Result<Lent<'c>, String> {
+    let own = rustix::process::geteuid().as_raw();
+    let gate = client_gate(device, user, user == 0 || user == own).map_err(text)?;
+    let charges = charge(account, &[(Resource::Files, 5)])?;
+    let lease = device.create_shareable_control_for(account.clone(), gate);
+    let lease = lease.map_err(text)?;
+    lease.keep(None, charges);
+    if version >= 3 {
+        *line = Some(LentLine::new().map_err(text)?);
+    }
+    let (files, terms) = control.insert(lease).files().map_err(text)?;
+    let mut files = files.to_vec();
+    files.extend(
+        line.as_ref()
+            .and_then(LentLine::files)
+            .into_iter()
+            .flatten(),
+    );
+    let ip = u64::from(u32::from(device.ip()));
+    let sizes = [terms.commands.into(), terms.events.into(), ip];
+    Ok((version::said(sizes, version), files))
+}
+
+/// A piece of what the device can do.
+fn extensions(device: &Device, asked: &[u64]) -> Result<Words, String> {
+    let extensions = device.extensions();
+    let mut whole = vec![0; extensions.size()];
+    extensions.write(&mut whole);
+    sized::piece(&whole, asked.first().copied().unwrap_or(0))
+}
+
+fn create_qp<'q>(
+    device: &Device,
+    pd: &Pd,
+    control: &ControlLease,
+    account: &Arc<Account>,
+    qps: &'q mut Vec<Qp>,
+    asked: &[u64],
+) -> Result<Lent<'q>, String> {
+    let cap = QpCap {
+        max_send_wr: half(asked, 0),
+        max_recv_wr: half(asked, 1),
+        max_send_sge: size(asked, 2),
+        max_recv_sge: size(asked, 3),
+        max_inline_data: size(asked, 4),
+    };
+    let cqe = size(asked, 5);
+    let Some(bytes) = lent_bytes(&cap, cqe) else {
+        return Err(no_such_queues(device, pd, cap, cqe));
+    };
+    let charges = charge(
+        account,
+        &[
+            (Resource::QueuePairs, 1),
+            (Resource::Files, 2),
+            (Resource::Memory, bytes),
+        ],
+    )?;
+    let cq = device.create_shareable_cq(cqe).map_err(text)?;
+    let init = QpInit {
+        cap,
+        shareable: true,
+        kind: match size(asked, 6) {
+            0 => QpKind::Rc,
+            _ => QpKind::XrcInitiator,
+        },
+        ..QpInit::new(&cq)
+    };
+    let qp = pd.create_qp(&init).map_err(text)?;
+    qp.share().map_err(text)?;
+    let number = control.give_qp(&qp).map_err(text)?;
+    control.keep(Some(number), charges);
+    qps.push(qp);
+    let lease = qps.last().ok_or("no queue pair")?.lease().map_err(text)?;
+    let terms = lease.terms;
+    let said = [
+        number,
+        terms.qp_num,
+        terms.max_send_wr,
+        terms.max_recv_wr,
+        terms.max_sge,
+        terms.max_inline_data,
+        terms.cqe,
+    ];
+    let files = vec![lease.queues, lease.completions];
+    Ok((words(&said.map(u64::from)), files))
+}
+
+/// Why there are no queues of these sizes: the smallest of the one beside the other is refused, and says why.
+fn no_such_queues(device: &Device, pd: &Pd, cap: QpCap, cqe: usize) -> String {
+    let made = device.create_cq(cqe.min(1), None).and_then(|cq| {
+        let init = QpInit {
+            cap,
+            ..QpInit::new(&cq)
+        };
+        pd.create_qp(&init)
+    });
+    match made {
+        Ok(_) => format!("{cqe} completion queue entries: use at most 16777216"),
+        Err(why) => text(why),
+    }
+}
+
+fn memory(
+    pd: &Pd,
+    control: &ControlLease,
+    account: &Arc<Account>,
+    asked: &[u64],
+) -> Result<(Words, File), String> {
+    /// Bytes of a page, which a piece takes at least.
+    const PAGE: u64 = 4096;
+    let [bytes, access, ..] = asked else {
+        return Err("no such request".to_owned());
+    };
+    if *bytes == 0 {
+        return Err("memory of 0 bytes".to_owned());
+    }
+    let access = u8::try_from(*access).ok().and_then(Access::from_bits);
+    let access = access.ok_or("no such access")?;
+    let whole = bytes.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+    let charges = charge(
+        account,
+        &[
+            (Resource::Regions, 1),
+            (Resource::Files, 1),
+            (Resource::Memory, whole),
+        ],
+    )?;
+    let (owned, file) = OwnedMemory::sealed("weft-region", *bytes).map_err(text)?;
+    let region: Mr = pd.reg_owned(owned, access).map_err(text)?;
+    let lent = control.give_memory(&region).map_err(text)?;
+    control.keep(None, charges);
+    Ok((words(&[lent.pd.into(), lent.iova, lent.length]), file))
+}
