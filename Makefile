@@ -44,8 +44,8 @@ c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified,
 cost: setup ## instructions of a post and its poll, of the engine for each segment, and bytes for each connection: tables (COST=--gate: above a bar fails)
 	@./setup.sh cost
 	cargo bench -q -p weft-hostdrv --bench post_poll -- $(COST)
-	cargo bench -q -p weft-hostdrv --bench registering -- $(COST)
 	cargo bench -q -p weft-rdma --bench post_poll -- $(COST)
+	cargo bench -q -p weft-hostdrv --bench registering -- $(COST)
 	cargo bench -q -p weft-engine --bench cost -- $(COST)
 
 FAST := $(CURDIR)/target/fast

@@ -93,42 +93,6 @@ def levels():
     return rows
 
 
-# `// Environment (tests): `NAME`, `OTHER`: meaning. Without it: what then.`, over as many lines of comment as it takes.
-DESCRIBED = re.compile(r"Environment \((\w+)\): ((?:`\w+`, )*`\w+`): (.*?)\.(?: Without it: (.*)\.)?$")
-SOURCES = ["hostdrv", "firmware", "sim", "tests", "rtl"]
-
-
-def variables():
-    """What the sources say of each variable where they read it: (section, names, meaning, without, file)."""
-    found = []
-    for file in sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*.rs")):
-        lines = file.read_text().split("\n")
-        for at, line in enumerate(lines):
-            if not line.strip().startswith("// Environment ("):
-                continue
-            text = line.strip()[3:]
-            while not DESCRIBED.match(text) or lines[at + 1].strip().startswith("// Without it"):
-                at += 1
-                more = lines[at].strip()
-                if not more.startswith("// "):
-                    sys.exit(f"{file.relative_to(ROOT)}: {text}: the meaning does not end in a full stop")
-                text += " " + more[3:]
-            found.append((*DESCRIBED.match(text).groups(), file.relative_to(ROOT)))
-    return found
-
-
-def environment(section):
-    """Of one section. A page of the book that the text names is a link."""
-    def linked(text):
-        return cell(re.sub(r"docs/([\w-]+\.md)(#[\w-]+)?", lambda m: f"[{m[1]}]({m[1]}{m[2] or ''})", text or ""))
-
-    rows = ["| variable | meaning | without it | read in |", "|---|---|---|---|"]
-    for of, names, meaning, without, file in sorted(variables()):
-        if of == section:
-            rows.append(f"| {names} | {linked(meaning)} | {linked(without)} | `{file}` |")
-    return rows
-
-
 C_INTERFACE = ROOT / "hostdrv/c"
 
 
@@ -173,9 +137,45 @@ def absent():
     return rows
 
 
+# `// Environment (tests): `NAME`, `OTHER`: meaning. Without it: what then.`, over as many lines of comment as it takes.
+DESCRIBED = re.compile(r"Environment \((\w+)\): ((?:`\w+`, )*`\w+`): (.*?)\.(?: Without it: (.*)\.)?$")
+SOURCES = ["hostdrv", "firmware", "sim", "tests", "rtl"]
+
+
+def variables():
+    """What the sources say of each variable where they read it: (section, names, meaning, without, file)."""
+    found = []
+    for file in sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*.rs")):
+        lines = file.read_text().split("\n")
+        for at, line in enumerate(lines):
+            if not line.strip().startswith("// Environment ("):
+                continue
+            text = line.strip()[3:]
+            while not DESCRIBED.match(text) or lines[at + 1].strip().startswith("// Without it"):
+                at += 1
+                more = lines[at].strip()
+                if not more.startswith("// "):
+                    sys.exit(f"{file.relative_to(ROOT)}: {text}: the meaning does not end in a full stop")
+                text += " " + more[3:]
+            found.append((*DESCRIBED.match(text).groups(), file.relative_to(ROOT)))
+    return found
+
+
+def environment(section):
+    """Of one section. A page of the book that the text names is a link."""
+    def linked(text):
+        return cell(re.sub(r"docs/([\w-]+\.md)(#[\w-]+)?", lambda m: f"[{m[1]}]({m[1]}{m[2] or ''})", text or ""))
+
+    rows = ["| variable | meaning | without it | read in |", "|---|---|---|---|"]
+    for of, names, meaning, without, file in sorted(variables()):
+        if of == section:
+            rows.append(f"| {names} | {linked(meaning)} | {linked(without)} | `{file}` |")
+    return rows
+
+
 TABLES = {
-    "environment.md": {section: functools.partial(environment, section) for section in ["programs", "building", "tests"]},
     "c-programs.md": {"programs": programs, "failing": failing, "calls": calls, "absent": absent},
+    "environment.md": {section: functools.partial(environment, section) for section in ["programs", "building", "tests"]},
     "rtl.md": {"parameters": parameters, "area": area, "sizes": sizes},
     "timing.md": {"levels": levels},
 }

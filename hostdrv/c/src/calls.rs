@@ -10,7 +10,7 @@ use weft_hostdrv::cm::CmError;
 use weft_hostdrv::verbs::VerbsError;
 use weft_hostdrv::DeviceError;
 
-// Environment (programs): `WEFT_C_LOG`: what the C interface says: `refused`, `calls`. Without it: nothing.
+// Environment (programs): `WEFT_C_LOG`: C interface: `refused` or `calls`, what it tells on standard error. Without it: nothing.
 /// Says on standard error what is refused (`refused`), and at exit also what was called that is not there (`calls`).
 pub const LOG_VARIABLE: &str = "WEFT_C_LOG";
 

@@ -10,16 +10,16 @@ use crate::calls::{refuse, Answer, Refused};
 pub const DEVICE_VARIABLE: &str = "WEFT_DEVICE";
 /// Its address and the length of the network's prefix: `10.0.0.1/24`.
 pub const IP_VARIABLE: &str = "WEFT_IP";
-// Environment (programs): `WEFT_GATEWAY`: the C interface's next hop for other networks; it reads `WEFT_DEVICE`, `WEFT_IP`, `WEFT_RUNG`, too. Without it: none.
+// Environment (programs): `WEFT_GATEWAY`: C interface (docs/c-programs.md): next hop of other networks. Without it: none.
 /// Next hop for addresses of other networks.
 pub const GATEWAY_VARIABLE: &str = "WEFT_GATEWAY";
-// Environment (programs): `WEFT_MTU`: the C interface's largest IPv4 packet. Without it: 1500.
+// Environment (programs): `WEFT_MTU`: C interface: largest IPv4 packet. Without it: 1500.
 /// Largest IPv4 packet; 1500 unless it says otherwise.
 pub const MTU_VARIABLE: &str = "WEFT_MTU";
 /// How much of the work is the card's (docs/partitions.md).
 pub const RUNG_VARIABLE: &str = "WEFT_RUNG";
 
-// Environment (programs): `WEFT_C_LISTENING`: of `weft run` to the C interface: a descriptor, closed when the program listens.
+// Environment (programs): `WEFT_C_LISTENING`: C interface: a descriptor that is closed when the program listens. Without it: none.
 /// A file's descriptor, which is closed when the program listens: so `weft run --pair` knows when the client may begin.
 pub const LISTENING_VARIABLE: &str = "WEFT_C_LISTENING";
 

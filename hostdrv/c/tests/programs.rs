@@ -128,7 +128,7 @@ fn programs_run_as_they_are() {
     let (root, folder) = (root(), Path::new(env!("CARGO_MANIFEST_DIR")));
     let rows = fs::read_to_string(folder.join("programs.json")).expect("the table");
     let rows: Vec<Row> = serde_json::from_str(&rows).expect("the table");
-    // Environment (tests): `WEFT_C_PROGRAM`: `make c-programs`: one row alone. Without it: all.
+    // Environment (tests): `WEFT_C_PROGRAM`: `make c-programs`: this program alone. Without it: all.
     let only = std::env::var("WEFT_C_PROGRAM").ok();
     let mut failed = Vec::new();
     let mut ran = 0;

@@ -56,6 +56,7 @@ fn each_structure_is_as_c_has_it() {
     std::fs::create_dir(&folder).expect("a folder");
     let (source, binary) = (folder.join("layouts.c"), folder.join("layouts"));
     std::fs::write(&source, program()).expect("a file");
+    // Environment (tests): `WEFT_C_HEADERS`: layouts of the C interface: other headers of rdma-core. Without it: Debian's.
     // Another version's headers, if the environment names them.
     // Environment (tests): `WEFT_C_HEADERS`: layouts of the C interface: headers of another version. Without it: those that setup fetches.
     let include = std::env::var_os("WEFT_C_HEADERS")

@@ -39,7 +39,7 @@ pub struct Run {
     /// How much of the work is the card's (docs/partitions.md).
     #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
     rung: Rung,
-    // Environment (programs): `WEFT_C_LIBRARY`: the library of `weft run` (docs/c-programs.md). Without it: the one beside the command.
+    // Environment (programs): `WEFT_C_LIBRARY`: the C interface, as `--library` of `weft run`. Without it: `libweft_rdma.so` beside the command.
     /// The C interface [default: libweft_rdma.so beside this command].
     #[arg(long, env = "WEFT_C_LIBRARY", value_name = "FILE")]
     library: Option<PathBuf>,
