@@ -42,6 +42,8 @@ REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv
 OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
 REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "rx/front/rx_replay.sv", "formal/from_reset.sv",
                 "formal/rx_replay_formal.sv"]
+QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
+               "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
@@ -129,6 +131,11 @@ PROOFS = [
         ("rx/front/rx_replay.sv", "count |= COUNT_W'(i + 1);", "count |= COUNT_W'(i);"),
         ("rx/front/rx_replay.sv", "assign pl_ready_o   = walk_ready_i && !pass;", "assign pl_ready_o   = walk_ready_i;"),
     ], {"DATA_W": 128}, "pdr"),
+    Proof("rx_walks_formal", QUEUE_PROOF, [
+        ("rx/front/rx_walks.sv", "assign done_free = !done_valid_q || ended;", "assign done_free = !done_valid_q || finish_i;"),
+        ("rx/front/rx_walks.sv", "walked_q[tail_q]  <= entry_i.walked;", "walked_q[tail_q]  <= 1'b1;"),
+        ("rx/front/rx_walks.sv", "count_q + COUNT_W'(slot_i)", "count_q + COUNT_W'(start_i)"),
+    ], {"WALKS": 2}, "bounded", 16),
     Proof("byte_packer_formal", PACKER_PROOF, [
         ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
         ("stream/byte_packer.sv", "fill_q <= in_last_i ? '0 : sum[FILL_W-1:0];", "fill_q <= sum[FILL_W-1:0];"),

@@ -13,6 +13,7 @@ mod flows;
 mod hostile;
 mod observe;
 mod order;
+mod pace;
 mod ports;
 mod project;
 mod pushed_jobs;

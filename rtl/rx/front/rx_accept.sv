@@ -30,6 +30,7 @@ module rx_accept
   output logic                walk_o,      // accept_o is ACCEPT_WALK
   output logic                counts_o,    // an outcome with which the engine has to complete the segment, if it is not walked
   output logic                raw_o,       // without a walk the frame goes up: counts_o, or ACCEPT_BARE with SYN, RST or unread
+  output logic                report_o,    // of an attached flow, and nothing but a report: ACCEPT_BARE without raw_o
   output logic                stamps_o     // if walked, its TSval becomes the flow's TS.Recent
 );
 
@@ -92,6 +93,7 @@ module rx_accept
       next_q      <= segment_i.seq == position_i.rcv_nxt && plain;
     end
     verdict_q <= attached ? attached_verdict : detached_verdict;
+    report_o  <= attached && bare_q && !wants_raw_q && !replay_q;
   end
   assign {accept_o, refusal_o, walk_o, counts_o, raw_o} = verdict_q;
 
@@ -150,6 +152,7 @@ module rx_accept
   always_ff @(posedge clk_i) begin
     begun_q <= 1'b1;
     as_the_rule_says : assert (begun_q && used_i -> accept_o == rule);
+    report_told : assert (begun_q && used_i -> report_o == (rule == ACCEPT_BARE && !raw_o && row_i.flags[FLOW_RX_ROW_VALID_BIT] && now_i.attached));
   end
 `endif
 

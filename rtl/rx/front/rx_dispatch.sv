@@ -12,17 +12,21 @@
 //            5 Latch | row_q, position_q | row and position arrive                              | `same_upd`, `ended`: an end of its flow
 //            6 Weigh | rx_accept         | segment and position are compared                    | `was_youngest`, `ended_same_q`
 //            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
-//            8 Ready | rx_walks          | start, or a direct verdict                           | `steady_q`: none in the cycle behind an end
+//            8 Ready | rx_walks          | start, a slot of the commit queue, a direct verdict  | `steady_q`: none in the cycle behind an end
 //            close   | rx_close          | report, raw slot, store space                        | one at a time
 //            cycle       0    1    2    3    4     5     6     7     8     9     10    11    12    13
 //            packet n    Seek ─    ─    ─    load  Latch Weigh Judge Ready
 //            packet n+1                            Seek  ─     ─     ─     load  Latch Weigh Judge Ready
 //            A packet of no flow goes from cycle 4 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
 //            (rx_stand).
-//            Segments in the walk are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes the close.
+//            Segments in the walk, and what waits its turn between them, are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes
+//            the close.
 // Why:       A further segment of the youngest walk's flow is *chained*: judged by where that walk will leave the flow. If the one before does not
 //            end whole, the walk discards the chained one, and it goes up raw.
-//            All other verdicts wait until the walk is empty, so reports and positions keep the order of arrival.
+//            A bare acknowledgment of an attached flow is judged where the youngest walk will leave the flow, and takes a slot of the commit queue:
+//            its report is made in its turn. It says ATTACHED as the walk before it has left the flow (`left_attached_q`). Walks behind it are not
+//            held up, but their operations wait for its close (`op_block_o`).
+//            All other verdicts wait until the queue is empty, so reports and positions keep the order of arrival.
 //            Every walked segment has a raw slot reserved first, as its last FPDU may be partial. A frame without a free slot is dropped before it
 //            has changed anything.
 //            Payload is requested at the queue's head, and passes to the walk from the cycle of the start on: no decision waits for it.
@@ -195,12 +199,26 @@ module rx_dispatch
   walking_t entry, oldest;
   walk_done_t done;
   logic [WALK_W-1:0] head, young;
-  logic [COUNT_W-1:0] walks;
+  logic [COUNT_W-1:0] walks, walking;  // slots of the commit queue; segments in the walk
   logic [31:0] young_end, young_ts_recent;
   logic [10:0] oldest_taken;
   logic [15:0] raw_behind, oldest_mark;  // the raw slot behind the next one; where the oldest walk leaves its flow's mark
   logic [31:0] done_end;
-  logic payload_left, may_start, start, opens, finish, flow_in_walk, was_youngest, young_ts_valid, walk_room, done_valid, done_waits;
+  logic
+      payload_left,
+      may_start,
+      start,
+      enter,
+      slot,
+      opens,
+      finish,
+      flow_in_walk,
+      was_youngest,
+      young_ts_valid,
+      walk_room,
+      done_valid,
+      done_waits,
+      done_waited;
 
   rx_walks #(
     .WALKS(WALKS)
@@ -209,6 +227,8 @@ module rx_dispatch
     .rst_ni,
     .flow_i           (flow_q),
     .start_i          (start),
+    .wait_i           (enter),
+    .slot_i           (slot),
     .open_i           (opens),
     .entry_i          (entry),
     .taken_i          (position_q.taken),
@@ -228,6 +248,7 @@ module rx_dispatch
     .done_i           ('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
     .done_valid_o     (done_valid),
     .done_waits_o     (done_waits),
+    .done_waited_o    (done_waited),
     .done_o           (done),
     .done_end_o       (done_end),
     .oldest_o         (oldest),
@@ -240,14 +261,16 @@ module rx_dispatch
     .valid_o          (busy_valid_o),
     .flow_o           (busy_flow_o),
     .last_o           (busy_last_o),
-    .count_o          (walks)
+    .count_o          (walks),
+    .walking_o        (walking)
   );
 
   // ---------------------------------------------------------------- the decision
   rx_position_t judged, weighed;
   accept_e       accept;
   logic    [3:0] refusal;
-  logic accept_walk, accept_counts, accept_raw, stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, raw_take;
+  logic accept_walk, accept_counts, accept_raw, accept_report, takes_turn, walk_ends, turn_ends, left_attached_q;
+  logic stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, raw_take;
   logic needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
@@ -298,6 +321,7 @@ module rx_dispatch
     .walk_o    (accept_walk),
     .counts_o  (accept_counts),
     .raw_o     (accept_raw),
+    .report_o  (accept_report),
     .stamps_o  (stamps)
   );
 
@@ -316,7 +340,7 @@ module rx_dispatch
     .rst_ni,
     .cfg_i,
     .closed_i,
-    .walks_i     (walks),
+    .walks_i     (walking),
     .start_i     (start),
     .needless_i  (!frame_q),
     .port_i      (port),
@@ -347,8 +371,17 @@ module rx_dispatch
   assign may_start = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
   assign start     = may_start && follows_q;
   assign opens     = may_start && framed_q;  // a frame, whose payload waits for this
-  assign direct    = decide && empty_q && close_room && !(to_walk && (frame_q ? room_any : !closed_q[port]));
-  assign finish    = done_valid && close_room && !hold_i;
+  // What needs a report alone does not wait for the walk: it takes a slot of the queue, and its report is made in its turn.
+  logic port_open_q;
+  always_ff @(posedge clk_i) port_open_q <= !closed_i[port];
+  assign takes_turn = known_q && accept_report && port_open_q;
+  assign enter = decide && steady_q && takes_turn && follows_q && walk_room;
+  assign slot       = decide && steady_q && known_q && follows_q && walk_room &&
+                      ((accept_walk && room_walk && start_ready_i) || (accept_report && port_open_q));
+  assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? room_any : !closed_q[port]));
+  assign finish = done_valid && close_room && !hold_i;
+  assign walk_ends = finish && oldest.walked;
+  assign turn_ends = finish && !oldest.walked;
   // The verdict is a cycle old, as is what is known of the flow's segments in the walk. `steady_q`: none ended in that cycle. `empty_q`: none is
   // left.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -361,7 +394,7 @@ module rx_dispatch
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) replaying_q <= 1'b0;
     else if (start) replaying_q <= !frame_q;
-    else if (finish) replaying_q <= 1'b0;
+    else if (walk_ends) replaying_q <= 1'b0;
   end
   assign replay_start_o = start && !frame_q;
   assign replay_flush_o = direct && !frame_q;
@@ -375,7 +408,7 @@ module rx_dispatch
     chained_q   <= flow_in_walk;
   end
 
-  assign pop = start || direct;
+  assign pop = start || enter || direct;
   assign payload_flush_o = direct;
   assign start_valid_o = start;
   assign start_chained_o = chained_q;
@@ -388,6 +421,8 @@ module rx_dispatch
 
   assign entry = '{
           packet: packet_q,
+          walked: !accept_report,
+          behind: young_is_same,
           port: port,
           flow : flow_q,
           epoch: row_q.epoch,
@@ -425,12 +460,12 @@ module rx_dispatch
   assign is_known = of_walk_q || known_q;
   assign is_duplicate = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
   assign is_refused = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
-  assign raw = of_walk_q ? (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && !drop;
+  assign raw = of_walk_q ? oldest.walked && (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && !drop;
   // Segments with payload that the engine has to complete.
   assign direct_counts = known_q && !drop && accept_counts;
   assign direct_raw = known_q && !drop && accept_raw && frame_q;
-  assign counts_raw = of_walk_q ? !whole : direct_counts;
-  assign done_len = !of_walk_q ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
+  assign counts_raw = of_walk_q ? oldest.walked && !whole : direct_counts;
+  assign done_len = !of_walk_q || !oldest.walked ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
   assign raw_take = raw && (finish || direct);
   assign finish_o = WALKS'(finish) << head;
   assign busy_head_o = head;
@@ -441,7 +476,7 @@ module rx_dispatch
   ) u_ended (
     .clk_i,
     .rst_ni,
-    .finish_i        (finish),
+    .finish_i        (walk_ends),
     .head_i          (head),
     .oldest_i        (oldest),
     .done_i          (done),
@@ -461,10 +496,12 @@ module rx_dispatch
     position_d.taken    = fresh ? 11'd1 : position_q.taken + 11'd1;
     position_d.attached = position_q.attached && !detach;
   end
-  assign upd_valid_o    = finish || (direct && direct_raw);
+  // Whether the walk that ended last left its flow attached, for what is behind it in the queue.
+  always_ff @(posedge clk_i) if (walk_ends) left_attached_q <= finish_position.attached;
+  assign upd_valid_o    = walk_ends || (direct && direct_raw);
   assign upd_flow_o     = of_flow;
   // With a direct verdict the packet leaves, so only an end counts for the packet here. `same` was compared a cycle ago.
-  assign same_upd       = finish && same;
+  assign same_upd       = walk_ends && same;
   assign upd_position_o = of_walk_q ? finish_position : position_d;
 
   rx_close u_close (
@@ -480,7 +517,7 @@ module rx_dispatch
     .flow_i      (of_flow),
     .epoch_i     (of_walk_q ? oldest.epoch : row_q.epoch),
     .port_i      (of_port),
-    .attached_i  (of_walk_q ? whole : position_d.attached),
+    .attached_i  (!of_walk_q ? position_d.attached : oldest.walked ? whole : !oldest.behind || left_attached_q),
     .duplicate_i (is_duplicate),
     .refusal_i   (is_refused ? refusal : REFUSAL_NONE),
     .done_len_i  (done_len),
@@ -503,8 +540,8 @@ module rx_dispatch
   rx_verdict u_verdict (
     .clk_i,
     .rst_ni,
-    .finish_i    (finish),
-    .direct_i    (direct),
+    .finish_i    (walk_ends),
+    .direct_i    (direct || turn_ends),
     .dropped_i   (!of_walk_q && drop),
     .reserved_i  (!known_q && room_any),
     .spent_i     (spent && room),
@@ -519,7 +556,7 @@ module rx_dispatch
     .frame_len_i (of.frame_len),
     .stop_i      (done.stop),
     .engine_i    (done.engine),
-    .accept_i    (accept),
+    .accept_i    (of_walk_q ? ACCEPT_BARE : accept),
     .refusal_i   (refusal),
     .trace_o,
     .cnt_inc_o
@@ -533,20 +570,21 @@ module rx_dispatch
   logic        ended_q;
   logic [15:0] ended_flow_q;
   always_ff @(posedge clk_i) begin
-    ended_q      <= rst_ni && finish;
+    ended_q      <= rst_ni && walk_ends;
     ended_flow_q <= oldest.flow;
     if (rst_ni) begin
-      block_told : assert (op_block_o == (!close_room || done_waits));
+      block_told : assert (op_block_o == (!close_room || done_waited));
       nothing_in_walk : assert (direct -> walks == '0 && !payload_left);
       chained_as_it_stands : assert (start -> start_chained_o == young_is_same);
-      same_as_ever : assert (finish -> same == (oldest.flow == flow_q));
+      same_as_ever : assert (walk_ends -> same == (oldest.flow == flow_q));
       ended_of_it : assert (ended_q -> same == (ended_flow_q == flow_q));
       ended_as_compared : assert (weigh -> ended_same_q == ended);
-      known_by_then : assert (start || direct -> !ended);
+      known_by_then : assert (pop -> !ended);
       replay_alone : assert (!vacant && !frame_q -> walks == '0 && !payload_left);
       opens_told : assert (opens == (start && !segment.replay));
       frame_told : assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
-      one_source : assert (!(finish && direct));
+      one_source : assert (!(finish && direct) && $onehot0({start, enter, direct}));
+      nothing_but_a_report : assert (enter -> segment.payload_len == '0 && !packet_q.payload && frame_q);
       source_told : assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
     end
   end

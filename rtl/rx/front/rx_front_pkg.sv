@@ -94,9 +94,11 @@ package rx_front_pkg;
     ACCEPT_LEAVE       // the card cannot continue with it: up raw, and the flow is detached
   } accept_e;
 
-  // A segment in the walk: what its end needs.
+  // A segment in the commit queue: what its end needs.
   typedef struct packed {
     rx_packet_t        packet;
+    logic              walked;     // else it was judged already (ACCEPT_BARE, no raw copy), and its report waits its turn
+    logic              behind;     // not walked: some of its flow are in the walk before it
     logic              port;
     logic [15:0] flow;
     logic [7:0]        epoch;

@@ -1,18 +1,21 @@
-// The segments in the walk, oldest first, and the ends of those that are not closed yet.
+// The commit queue: the segments in the walk, oldest first, what waits its turn between them, and the ends of those that are not closed yet.
 //
-// Handshake: No ready/valid pair but pulses. `start_i` needs `room_o`; `done_i` comes in the order of the starts and always fits. `done_valid_o`
-//            offers the oldest end until `finish_i` takes it. A whole segment's end is offered a cycle behind `done_valid_i`, another one two cycles
-//            behind.
+// Handshake: No ready/valid pair but pulses. `start_i` and `wait_i` need `room_o`; `done_i` comes in the order of the starts and always fits.
+//            `done_valid_o` offers the oldest end until `finish_i` takes it. A whole segment's end is offered a cycle behind `done_valid_i`, another one
+//            two cycles behind.
 // Pipeline:  stage     | registers                   | what happens                        | hazards, bypasses
 //            start     | entry_q, flow_q, mark_q, .. | the segment enters at the tail      | written while there is room; `start_i` only makes it
 //                      |                             |                                     | valid
 //            start + 1 | young_*                     | it becomes the youngest             | used three cycles behind the start at the earliest
 //            oldest    | oldest_*_q                  | the entry at the head is copied out | not valid in the cycle behind a finish
-//            done      | done_q, u_dones             | ends wait here for their close      | the first bypasses the FIFO into done_q
+//            done      | done_q, u_dones             | ends wait here for their close      | the first bypasses the FIFO into done_q; none with
+//                      |                             |                                     | `waits`, the oldest is not walked
 //            finish    | left_mark_q                 | the head advances                   | a chained successor takes its mark from left_mark_q
-// Why:       A flow's segments are neighbours: a further one is started only if the youngest of all is of its flow (*chained*). So the mark passes
-//            from each segment to the chained one behind it. Otherwise it is the mark of the start, as nobody else changes the mark of a flow in the
-//            walk.
+// Why:       What is not walked takes a slot alone: it is never the youngest, and neither position nor mark changes with it. Its end is offered as soon
+//            as it is the oldest.
+//            A flow's segments in the walk are neighbours but for that: a further one is started only if the youngest of all is of its flow
+//            (*chained*). So the mark passes from each segment to the chained one behind it, through what is not walked. Otherwise it is the mark of the
+//            start, as nobody else changes the mark of a flow in the walk.
 
 module rx_walks
   import rx_front_pkg::*;
@@ -28,6 +31,8 @@ module rx_walks
   // The segment to be started; what is known of its flow if none of the flow is in the walk.
   input  logic     [       15:0] flow_i,
   input  logic                   start_i,
+  input  logic                   wait_i,            // a segment that is not walked takes a slot; never with start_i
+  input  logic                   slot_i,            // start_i || wait_i
   input  logic                   open_i,            // a start whose payload is a frame's
   input  walking_t               entry_i,           // of flow_i
   input  logic     [       10:0] taken_i,           // of the flow's share; nobody else changes it
@@ -49,6 +54,7 @@ module rx_walks
   input  walk_done_t               done_i,
   output logic                     done_valid_o,
   output logic                     done_waits_o,    // an end is pending, perhaps not offered yet
+  output logic                     done_waited_o,   // the same, what is not walked a cycle later (assertions)
   output walk_done_t               done_o,
   output logic       [       31:0] done_end_o,      // where it leaves the flow
   output walking_t                 oldest_o,
@@ -61,23 +67,25 @@ module rx_walks
 
   output logic [  WALKS-1:0]       valid_o,
   output logic [  WALKS-1:0][15:0] flow_o,
-  output logic [  WALKS-1:0]       last_o,   // of a valid one: no younger one is of its flow
-  output logic [COUNT_W-1:0]       count_o
+  output logic [  WALKS-1:0]       last_o,    // of a valid one: no younger one is of its flow
+  output logic [COUNT_W-1:0]       count_o,   // slots in use
+  output logic [COUNT_W-1:0]       walking_o  // of these, segments in the walk
 );
 
   walking_t entry_q        [WALKS];
   walking_t oldest_q;
   logic     oldest_valid_q;
-  logic [WALKS-1:0] valid_q, same_q, chained_q, last_q;
+  logic [WALKS-1:0] valid_q, walked_q, walking, same_q, chained_q, last_q;
+  logic ended, waits;  // ended: finish_i, of a segment in the walk; waits: the oldest was never walked
   logic [WALKS-1:0][15:0] flow_q;
   logic [WALKS-1:0][10:0] taken_q;
   logic [     10:0]       oldest_taken_q;
   logic [WALKS-1:0][15:0] mark_q;
   logic [15:0] head_mark, oldest_mark_q, left_mark_q;
   logic [INDEX_W-1:0] head_q, tail_q, young_q;
-  logic [COUNT_W-1:0] count_q, payloads_q;
+  logic [COUNT_W-1:0] count_q, walking_q, payloads_q;
   logic some_payload_q, more_payloads_q;  // payloads_q != 0, > 1: kept beside it, as start_i and payload_end_i are late
-  logic some_q, more_q;  // of count_q, likewise
+  logic some_q, more_q;  // of walking_q, likewise
   logic [15:0] young_flow_q;
   logic [31:0] young_end_q, young_ts_recent_q, stopped_at_q;
   logic young_same_q, young_ts_valid_q;
@@ -87,7 +95,10 @@ module rx_walks
   assign young_end_o       = young_end_q;
   assign young_ts_valid_o  = young_ts_valid_q;
   assign young_ts_recent_o = young_ts_recent_q;
-  assign in_walk_o         = (valid_q & same_q) != '0;
+  assign walking           = valid_q & walked_q;
+  assign in_walk_o         = (walking & same_q) != '0;
+  assign waits             = valid_q[head_q] && !walked_q[head_q];
+  assign ended             = finish_i && oldest_q.walked;
 
   // A start's flow has been on `flow_i` for some cycles, and afterwards `flow_i` changes. The youngest's fields are written a cycle late, as
   // `start_i` is late.
@@ -111,18 +122,26 @@ module rx_walks
     end
   end
 
-  assign room_o         = count_q < COUNT_W'(WALKS);
+  // A cycle late: a slot taken is counted long before the next one.
+  logic room, room_q;
+  assign room   = count_q < COUNT_W'(WALKS);
+  assign room_o = room_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) room_q <= 1'b0;
+    else room_q <= room;
+  end
   assign payload_left_o = some_payload_q;
   assign payload_open_o = payload_left_o || open_i;
   assign head_o         = head_q;
   assign oldest_o       = oldest_q;
   assign oldest_flow_o  = oldest_valid_q ? oldest_q.flow : entry_q[head_q].flow;
-  assign valid_o        = valid_q;
+  assign valid_o        = walking;
   assign flow_o         = flow_q;
   assign last_o         = last_q;
   assign count_o        = count_q;
+  assign walking_o      = walking_q;
 
-  // left_mark_q is read in the cycle behind the end: a chained segment was started before that.
+  // left_mark_q is read in the cycle behind the end: a chained segment was started before that. What is not walked passes it on.
   assign head_mark      = chained_q[head_q] ? left_mark_q : mark_q[head_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -139,11 +158,11 @@ module rx_walks
   end
 
   // The ends of segments that are not closed yet; the first in a register.
-  logic done_valid_q, done_aged_q, done_ready_q, done_free, fifo_valid, fifo_ready, whole;
+  logic done_valid_q, done_aged_q, done_ready_q, done_free, fifo_valid, fifo_ready, whole, waits_q;
   walk_done_t done_q, fifo_done;
   logic [$clog2(WALKS+1)-1:0] unused_count;
 
-  assign done_free = !done_valid_q || finish_i;
+  assign done_free = !done_valid_q || ended;
   // Of the end that done_q holds in the next cycle.
   assign whole     = (done_valid_q ? done_q.stop : (fifo_valid ? fifo_done.stop : done_i.stop)) == STOP_WHOLE;
 
@@ -166,12 +185,15 @@ module rx_walks
     if (!rst_ni) begin
       done_valid_q <= 1'b0;
       done_aged_q  <= 1'b0;
+      waits_q      <= 1'b0;
       done_ready_q <= 1'b0;
     end else begin
       if (done_free) done_valid_q <= fifo_valid || (done_valid_i && !done_valid_q);
-      done_aged_q  <= done_valid_q && oldest_valid_q && !finish_i;
+      done_aged_q <= done_valid_q && oldest_valid_q && !finish_i;
+      waits_q <= waits;
       // In the cycle behind an end oldest_q does not hold the next segment yet.
-      done_ready_q <= !finish_i && valid_q[head_q] && (done_valid_q || fifo_valid || done_valid_i) && (whole || (done_valid_q && oldest_valid_q));
+      done_ready_q <= !finish_i && valid_q[head_q] &&
+                      (waits || ((done_valid_q || fifo_valid || done_valid_i) && (whole || (done_valid_q && oldest_valid_q))));
     end
   end
   always_ff @(posedge clk_i) begin
@@ -181,10 +203,11 @@ module rx_walks
 
   assign done_o         = done_q;
   assign done_end_o     = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign oldest_mark_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_mark_q : behind_i;
+  assign oldest_mark_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
   // A segment that did not end whole starts the account again: its flow was attached, so the host has handled all slots taken before.
   assign oldest_taken_o = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
-  assign done_waits_o   = done_valid_q || fifo_valid;
+  assign done_waits_o   = done_valid_q || fifo_valid || waits;
+  assign done_waited_o  = done_valid_q || fifo_valid || waits_q;
   assign done_valid_o   = done_ready_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -194,6 +217,7 @@ module rx_walks
       tail_q                                            <= '0;
       young_q                                           <= '1;
       count_q                                           <= '0;
+      walking_q                                         <= '0;
       payloads_q                                        <= '0;
       {some_payload_q, more_payloads_q, some_q, more_q} <= '0;
     end else begin
@@ -201,15 +225,16 @@ module rx_walks
         valid_q[head_q] <= 1'b0;
         head_q          <= head_q + 1'b1;
       end
-      if (start_i) begin
+      if (slot_i) begin
         valid_q[tail_q] <= 1'b1;
         tail_q          <= tail_q + 1'b1;
-        young_q         <= tail_q;
       end
-      count_q <= count_q + COUNT_W'(start_i) - COUNT_W'(finish_i);
-      if (start_i != finish_i) begin
+      if (start_i) young_q <= tail_q;
+      count_q   <= count_q + COUNT_W'(slot_i) - COUNT_W'(finish_i);
+      walking_q <= walking_q + COUNT_W'(start_i) - COUNT_W'(ended);
+      if (start_i != ended) begin
         some_q <= start_i || more_q;
-        more_q <= start_i ? some_q : count_q > COUNT_W'(2);
+        more_q <= start_i ? some_q : walking_q > COUNT_W'(2);
       end
       if (start_i != payload_end_i) begin
         payloads_q      <= start_i ? payloads_q + 1'b1 : payloads_q - 1'b1;
@@ -224,13 +249,14 @@ module rx_walks
       last_q[tail_q] <= 1'b1;
       if (youngest_o) last_q[young_q] <= 1'b0;
     end
-    // `start_i`, which is late, makes the entry valid.
-    if (room_o) begin
+    // `slot_i`, which is late, makes the entry valid.
+    if (room) begin
       entry_q[tail_q]   <= entry_i;
+      walked_q[tail_q]  <= entry_i.walked;
       flow_q[tail_q]    <= flow_i;
       taken_q[tail_q]   <= taken_i;
       mark_q[tail_q]    <= mark_i;
-      chained_q[tail_q] <= youngest_o;
+      chained_q[tail_q] <= youngest_o || !entry_i.walked;
     end
   end
 
@@ -246,34 +272,37 @@ module rx_walks
   always_comb begin
     in_walk = 1'b0;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (valid_q[i] && flow_q[i] == flow_i) in_walk = 1'b1;
+      if (walking[i] && flow_q[i] == flow_i) in_walk = 1'b1;
     end
   end
   // The marks by another way: an end changes those of all its flow's segments.
   logic [WALKS-1:0][15:0] marks_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (finish_i && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_mark_o;
+      if (ended && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_mark_o;
     end
-    if (start_i) marks_q[tail_q] <= finish_i && flow_i == oldest_q.flow ? oldest_mark_o : mark_i;
+    if (start_i) marks_q[tail_q] <= ended && flow_i == oldest_q.flow ? oldest_mark_o : mark_i;
   end
   logic [31:0] started_end_q;
   always_ff @(posedge clk_i) started_end_q <= entry_i.seq_end;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      young_is_last : assert (young_q == tail_q - 1'b1);
-      marks_on : assert (finish_i -> oldest_mark_q == marks_q[head_q]);
+      young_is_last : assert (count_q == '0 || count_q != walking_q || young_q == tail_q - 1'b1);
+      marks_on : assert (ended -> oldest_mark_q == marks_q[head_q]);
       one_mark : assert (start_i && youngest_o -> mark_i == marks_q[young_q]);
-      ready_told : assert (done_ready_q == (done_valid_q && oldest_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)));
+      ready_told : assert (done_ready_q == (oldest_valid_q && (!oldest_q.walked || (done_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)))));
       no_more_than_fit : assert (32'(count_q) <= WALKS);
-      count_told : assert (some_q == (count_q != '0) && more_q == (count_q > COUNT_W'(1)));
+      count_told : assert (some_q == (walking_q != '0) && more_q == (walking_q > COUNT_W'(1)));
+      walking_told : assert (32'(walking_q) == $countones(walking) && 32'(count_q) == $countones(valid_q));
+      one_at_a_time : assert (!(start_i && wait_i));
+      as_it_says : assert ((start_i -> entry_i.walked) && (wait_i -> !entry_i.walked && room) && slot_i == (start_i || wait_i));
       payloads_told : assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));
-      dones_fit : assert (done_valid_i -> fifo_ready && count_q != '0);
+      dones_fit : assert (done_valid_i -> fifo_ready && walking_q != '0);
       oldest_is_oldest : assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-      flow_stood : assert (start_i -> (count_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);
-      young_told : assert (count_q != '0 && !started_q -> young_flow_q == flow_q[young_q]);
+      flow_stood : assert (start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);
+      young_told : assert (walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q]);
       stands_behind : assert (started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i);
-      starts_fit : assert (start_i -> room_o && (!in_walk_o || youngest_o));
+      starts_fit : assert (start_i -> room && (!in_walk_o || youngest_o));
     end
   end
   // verilator lint_on SYNCASYNCNET

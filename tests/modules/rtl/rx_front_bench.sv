@@ -41,6 +41,9 @@ module rx_front_bench
   output logic         tbl_refused_o,
   output logic [511:0] tbl_row_o,
 
+  // A segment that is not walked takes a slot of the commit queue.
+  output logic enter_o,
+
   output logic              start_valid_o,
   input  logic              start_ready_i,
   output logic              start_chained_o,
@@ -335,6 +338,7 @@ module rx_front_bench
   end
 
   assign tbl_req         = '{write: tbl_write_i, number: tbl_number_i, index: tbl_index_i, row: tbl_row_i};
+  assign enter_o         = u_dispatch.enter;
   assign tbl_req_ready_o = !open_q && (tbl_number_i == TBL_FLOW_KEY ? key_ready : state_ready);
   assign tbl_rsp_valid_o = key_rsp_valid || state_rsp_valid;
   assign tbl_refused_o   = key_rsp_valid ? key_rsp.refused : state_rsp.refused;

@@ -194,11 +194,12 @@ fn any_frame(rng: &mut Rng, senders: &mut [Sender]) -> Frame {
     frames::segment(tcp, options, rng)
 }
 
-/// The next segment of one of the first flows.
+/// The next segment of one of the first flows, or a bare acknowledgment.
 fn next_frame(rng: &mut Rng, senders: &mut [Sender], flows: usize) -> Frame {
     let sender = &mut senders[rng.usize(0..flows)];
     let len = match rng.u8(0..8) {
         0 => rng.usize(100..FRAME - 66),
+        1 => 0,
         _ => rng.usize(1..60),
     };
     sender.ts = sender.ts.wrapping_add(rng.u32(0..2));
@@ -369,7 +370,7 @@ macro_rules! rx_front_tests {
                     for frame in &mut arriving {
                         frame.fullest = frame.fullest.max(kept_beats);
                     }
-                    // ---- closes, then tables, then starts: in this order they were decided
+                    // ---- closes, then tables, then starts and what takes a slot: in this order they were decided
                     if o.close_valid && !close_stands {
                         let close = Close {
                             raw: o.close_raw,
@@ -428,6 +429,9 @@ macro_rules! rx_front_tests {
                         if !good {
                             return Err("refused and should not be, or the other way round".into());
                         }
+                    }
+                    if o.enter {
+                        reference.enter()?;
                     }
                     if o.start_valid {
                         if !i.start_ready {

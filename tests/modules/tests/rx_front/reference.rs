@@ -8,7 +8,7 @@ pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
 /// Segments in the walk at once.
 const WALKS: usize = 8;
-pub const SEEN: usize = 11;
+pub const SEEN: usize = 13;
 
 /// CRC32C bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -70,6 +70,17 @@ struct Walking {
     /// Where it leaves the flow if it ends whole.
     after: Position,
     done: Option<Done>,
+    /// Not walked: its report waits its turn.
+    turn: Option<Turn>,
+}
+
+/// What is not walked, in the commit queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    /// Segments of its flow are in the walk before it.
+    behind: bool,
+    /// As its report has it: as judged, or as the last of these left the flow.
+    attached: bool,
 }
 
 /// A close as it came.
@@ -103,7 +114,7 @@ pub struct Reference {
     pub raw_slots: u32,
     pub reserve: u32,
     /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot. Segments of the walk: 8 chained, 9 the last for which it
-    /// had room, 10 not whole with another of the flow behind.
+    /// had room, 10 not whole with another of the flow behind. 11 waited its turn, 12 of these behind a walk that took the flow away.
     pub seen: [u32; SEEN],
 }
 
@@ -124,7 +135,12 @@ impl Reference {
     }
 
     pub fn in_walk(&self, flow: usize) -> bool {
-        self.walking.iter().any(|w| w.flow == flow)
+        self.walked().any(|w| w.flow == flow)
+    }
+
+    /// The segments in the walk, without what waits its turn between them.
+    fn walked(&self) -> impl DoubleEndedIterator<Item = &Walking> {
+        self.walking.iter().filter(|w| w.turn.is_none())
     }
 
     /// Frames that have not been closed.
@@ -183,7 +199,7 @@ impl Reference {
                 "start of {flow} {seq} {len}, should be {found:?} {tcp:?}"
             ));
         }
-        let youngest = self.walking.back().filter(|w| w.flow == flow);
+        let youngest = self.walked().next_back().filter(|w| w.flow == flow);
         if self.in_walk(flow) != youngest.is_some() || chained != youngest.is_some() {
             return Err("not chained to the youngest".into());
         }
@@ -200,7 +216,7 @@ impl Reference {
             return Err("started, though the walk is full".into());
         }
         let used = self.raw_tail.wrapping_sub(raw_head);
-        if used + self.walking.len() as u32 >= self.raw_slots {
+        if used + self.walked().count() as u32 >= self.raw_slots {
             return Err("started without a raw slot".into());
         }
         let mut after = before;
@@ -217,13 +233,47 @@ impl Reference {
             row,
             after,
             done: None,
+            turn: None,
         });
         Ok(tcp.payload)
     }
 
+    /// The packet at the front is judged, and takes a slot to wait its turn.
+    pub fn enter(&mut self) -> Result<(), String> {
+        let frame = self.waiting.pop_front().ok_or("nothing takes a slot")?;
+        let tcp = frame.tcp.as_ref().ok_or("a plain frame takes a slot")?;
+        let flow = self.flow(tcp).ok_or("a frame of no flow takes a slot")?;
+        let youngest = self.walked().next_back().filter(|w| w.flow == flow);
+        if self.in_walk(flow) != youngest.is_some() {
+            return Err("not behind the youngest".into());
+        }
+        let behind = youngest.is_some();
+        let before = youngest.map_or(self.positions[flow], |w| w.after);
+        let (row, kept) = (self.rows[flow], self.kept[flow].filter(|_| behind));
+        let attached = row.valid && before.attached && kept.is_none();
+        let bare = Self::judge(tcp, row, &before) == Verdict::Bare;
+        if !attached || !bare || tcp.flags & (SYN | RST) != 0 || tcp.ip_options {
+            return Err(format!("takes a slot: {tcp:?} at {before:?}"));
+        }
+        if self.walking.len() >= WALKS {
+            return Err("takes a slot, though there is none".into());
+        }
+        self.seen[11] += 1;
+        self.walking.push_back(Walking {
+            frame,
+            flow,
+            row,
+            after: before,
+            done: None,
+            turn: Some(Turn { behind, attached }),
+        });
+        Ok(())
+    }
+
     /// The walk tells of the oldest segment of which it has not told.
     pub fn done(&mut self, done: Done) {
-        if let Some(walking) = self.walking.iter_mut().find(|w| w.done.is_none()) {
+        let mut walked = self.walking.iter_mut().filter(|w| w.turn.is_none());
+        if let Some(walking) = walked.find(|w| w.done.is_none()) {
             walking.done = Some(done);
         }
     }
@@ -291,8 +341,16 @@ impl Reference {
     fn finish(&mut self, walking: Walking, close: &Close) -> Result<Frame, String> {
         let flow = walking.flow;
         let tcp = walking.frame.tcp.clone().ok_or("walked, but no segment")?;
-        let done = walking.done.ok_or("closed before its walk ended")?;
         let mut position = self.positions[flow];
+        if let Some(turn) = walking.turn {
+            self.seen[1] += 1;
+            self.seen[12] += u32::from(!turn.attached);
+            position.attached = turn.attached;
+            let should = record(&tcp, flow, walking.row, &position);
+            self.segment(should, false, &walking.frame, close)?;
+            return Ok(walking.frame);
+        }
+        let done = walking.done.ok_or("closed before its walk ended")?;
         let whole = done.stop == 0;
         let len = if whole {
             tcp.payload.len() as u16
@@ -310,6 +368,12 @@ impl Reference {
         let mut should = record(&tcp, flow, walking.row, &position);
         should.done_len = len;
         self.positions[flow] = position;
+        // What stands behind it, up to the flow's next segment in the walk.
+        let attached = self.kept[flow].map_or(position.attached, |kept| kept.attached);
+        let of_flow = self.walking.iter_mut().filter(|w| w.flow == flow);
+        for turn in of_flow.map_while(|w| w.turn.as_mut()) {
+            turn.attached = attached && turn.behind;
+        }
         if !self.in_walk(flow) {
             if let Some(kept) = self.kept[flow].take() {
                 self.positions[flow] = Position {

@@ -1,0 +1,137 @@
+// Proves of rx_walks, the commit queue: what entered ends in that order, each once, and as what it entered: a segment in the walk with its own end, another
+// one without any. What may end is offered within WITHIN cycles.
+//
+// Assumed: one flow, whose mark stays; slots are taken two cycles apart at least, while there is room; ends of walks come in the order of the starts.
+
+module rx_walks_formal
+  import rx_front_pkg::*;
+  import walk_pkg::stop_e;
+#(
+  parameter  int unsigned WALKS   = 2,
+  localparam int unsigned INDEX_W = $clog2(WALKS),
+  localparam int unsigned COUNT_W = $clog2(WALKS + 1)
+) (
+  input logic       clk_i,
+  input logic       rst_ni,
+  input logic       start_i,
+  input logic       wait_i,
+  input logic       done_valid_i,
+  input logic [1:0] done_stop_i,
+  input logic       finish_i,
+  input logic [7:0] watched_i
+);
+  localparam int unsigned WITHIN = 5;
+
+  logic [7:0] entered_q, closed_q, started_q, told_q, ended_q;
+  logic room, in_walk, youngest, was_youngest, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
+  logic [7:0] watched_q;
+  logic [INDEX_W-1:0] young, head;
+  logic [31:0] young_end, young_recent, done_end;
+  logic [15:0] oldest_flow, oldest_mark;
+  logic [10:0] oldest_taken;
+  logic [WALKS-1:0] valid, last;
+  logic [WALKS-1:0][15:0] flow;
+  logic [COUNT_W-1:0] count, walking;
+  logic [2:0] silent_q;
+  walking_t entry, oldest;
+  walk_done_t done, done_out;
+
+  assign slot = start_i || wait_i;
+  always_comb begin
+    entry              = '0;
+    entry.packet.start = 16'(entered_q);
+    entry.flow         = 16'd1;
+    entry.walked       = !wait_i;
+    done               = '0;
+    done.len           = 16'(told_q);
+    done.stop          = stop_e'(done_stop_i);
+  end
+
+  rx_walks #(
+    .WALKS(WALKS)
+  ) dut (
+    .clk_i,
+    .rst_ni,
+    .flow_i           (16'd1),
+    .start_i,
+    .wait_i,
+    .slot_i           (slot),
+    .open_i           (start_i),
+    .entry_i          (entry),
+    .taken_i          ('0),
+    .mark_i           ('0),
+    .room_o           (room),
+    .in_walk_o        (in_walk),
+    .youngest_o       (youngest),
+    .was_youngest_o   (was_youngest),
+    .young_o          (young),
+    .young_end_o      (young_end),
+    .young_ts_valid_o (young_ts),
+    .young_ts_recent_o(young_recent),
+    .payload_end_i    (left),
+    .payload_open_o   (open),
+    .payload_left_o   (left),
+    .done_valid_i,
+    .done_i           (done),
+    .done_valid_o     (done_valid),
+    .done_waits_o     (done_waits),
+    .done_waited_o    (done_waited),
+    .done_o           (done_out),
+    .done_end_o       (done_end),
+    .oldest_o         (oldest),
+    .oldest_flow_o    (oldest_flow),
+    .behind_i         ('0),
+    .oldest_taken_o   (oldest_taken),
+    .oldest_mark_o    (oldest_mark),
+    .head_o           (head),
+    .finish_i,
+    .valid_o          (valid),
+    .flow_o           (flow),
+    .last_o           (last),
+    .count_o          (count),
+    .walking_o        (walking)
+  );
+
+  from_reset u_reset (
+    .clk_i,
+    .rst_ni
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {entered_q, closed_q, started_q, told_q, ended_q} <= '0;
+      recent_q                                          <= 1'b0;
+      silent_q                                          <= '0;
+      watched_walked_q                                  <= 1'b0;
+    end else begin
+      recent_q <= slot;
+      if (slot) entered_q <= entered_q + 8'd1;
+      if (start_i) started_q <= started_q + 8'd1;
+      if (done_valid_i) told_q <= told_q + 8'd1;
+      if (finish_i) closed_q <= closed_q + 8'd1;
+      if (finish_i && oldest.walked) ended_q <= ended_q + 8'd1;
+      if (slot && entered_q == watched_q) watched_walked_q <= start_i;
+      // All walks have been told of.
+      silent_q <= finish_i || done_valid || count == '0 || told_q != started_q ? '0 : silent_q + 3'd1;
+    end
+  end
+  always_ff @(posedge clk_i) watched_q <= rst_ni ? watched_q : watched_i;
+
+  always_comb begin
+    as_dispatch_does : assume (!(start_i && wait_i) && (slot -> room && !recent_q) && (finish_i -> done_valid));
+    ends_of_walks : assume (done_valid_i -> told_q != started_q);
+    few : assume (entered_q < 8'd200);
+    if (rst_ni) begin
+      in_order : assert (finish_i -> oldest.packet.start == 16'(closed_q));
+      each_once : assert (closed_q <= entered_q && count == COUNT_W'(entered_q - closed_q));
+      as_what_it_entered : assert (finish_i && closed_q == watched_q -> oldest.walked == watched_walked_q);
+      with_its_own_end : assert (finish_i && oldest.walked -> done_out.len == 16'(ended_q) && ended_q != told_q);
+      goes_on : assert (32'(silent_q) < WITHIN);
+    end
+  end
+
+  logic unused;
+  assign unused = ^{in_walk, youngest, was_youngest, young, young_end, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
+                    oldest_flow, oldest_mark, oldest_taken, head, valid, flow, last, walking};
+
+endmodule
