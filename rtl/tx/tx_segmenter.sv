@@ -11,7 +11,7 @@
 //            DropBytes | slot_q                        | inline payload is shifted down, a byte a cycle  | the frame's bytes are gone
 //            Next      | left_q, job_q.seq             | on to the next frame                            | always
 // Why:       Many frames' reads are in flight, as steps and reads wait in FIFOs.
-//            `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
+//            `abort_*` names a job whose read failed: no more frames are made of it, only its last step. It is compared between two frames.
 
 module tx_segmenter
   import weft_card_pkg::*;
@@ -66,7 +66,7 @@ module tx_segmenter
   logic [13:0] chunk_q, to_read_q;  // payload of this frame, and what of it is not requested yet
   logic final_q, has_frame_q;
   logic [13:0] length, length_q;  // TCP payload of this frame
-  logic message, is_tagged, from_slot, aborted;
+  logic message, is_tagged, from_slot, aborted, aborted_q;
   logic append_crc;  // a segment that gets a CRC behind its payload
 
   assign message    = job_q.kind == JOB_KIND_MESSAGE;
@@ -162,6 +162,7 @@ module tx_segmenter
   end
 
   always_ff @(posedge clk_i) begin
+    aborted_q <= state_q == Next && aborted;
     unique case (state_q)
       Take: begin
         job_q <= checked_i.job;
@@ -184,8 +185,8 @@ module tx_segmenter
         end
       end
       Size: begin
-        has_frame_q <= status_q == STATUS_DONE && !aborted;
-        final_q     <= final_d || status_q != STATUS_DONE || aborted;
+        has_frame_q <= status_q == STATUS_DONE && !aborted_q;
+        final_q     <= final_d || status_q != STATUS_DONE || aborted_q;
         chunk_q     <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
         to_read_q   <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
         to_marker_q <= 7'd0 - phase[8:2];
