@@ -333,8 +333,8 @@ PROOFS = [
         ("rx/front/rx_output.sv", "raw_last_q  <= head.bytes <= 16'(LANES);", "raw_last_q  <= head.bytes < 16'(LANES);"),
         ("rx/front/rx_output.sv", ".rd_ready_i(pop), .rd_data_o(head)", ".rd_ready_i(pop || wr_cmd_ready_i), .rd_data_o(head)"),
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
-        ("rx/front/rx_output.sv", "if (given_q) pop = 1'b1;", ""),
-        ("rx/front/rx_output.sv", "if (given_q) pop = 1'b1; if (last_beat)", "if (given_q) pop = 1'b1; if (wr_ready_i)"),
+        ("rx/front/rx_output.sv", "pop = given_q || (", "pop = ("),
+        ("rx/front/rx_output.sv", "Placing: if (last_beat)", "Placing: if (wr_ready_i)"),
     ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*of_one_segment", "*u_rules.*")),
     Proof("place_fifo_formal", HIDE_PROOF, [
         ("rx/walk/place_fifo.sv", "assign fetch = keeping_q && some_q", "assign fetch = some_q"),

@@ -114,7 +114,7 @@ module walk_check_formal
   logic whole_q, refused_q, seg_on_q, judged_q, verdict_given_q;
   logic [11:0] beats_q;
   logic [31:0] pd_q, seg_pd_q;  // of the FPDU's segment; of the segment, a cycle ago
-  logic [ 2:0] asked_q;  // an SGE: question, then two cycles, then the answer
+  logic [2:0] asked_q;  // an SGE: question, then two cycles, then the answer
   logic [15:0] piece_1_q, piece_2_q;
   logic check_only_q;  // its flow's FPDUs are only checked
   logic granted, place;

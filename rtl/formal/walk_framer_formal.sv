@@ -82,7 +82,7 @@ module walk_framer_formal
   typedef struct packed {
     logic [15:0] len;
     logic        markers;
-    logic [ 6:0] phase;
+    logic [6:0]  phase;
   } start_t;
   start_t now_start, wait_q;  // of the segment that begins next: here, or taken before
   logic [15:0] len_q;

@@ -180,8 +180,8 @@ module tx_job_fetch
   logic [         BEAT_W-1:0] beat_no_q;
   logic [JOB_BITS-DATA_W-1:0] front_q;
   logic [       JOB_BITS-1:0] job_q;
-  logic [        31:0] number_q;
-  logic                stale;
+  logic [               31:0] number_q;
+  logic                       stale;
 
   assign stale       = stale_q != '0 || cfg_i.job_reset;
   assign last_beat   = beat_no_q == BEAT_W'(BEATS - 1);

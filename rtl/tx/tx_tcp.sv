@@ -169,10 +169,10 @@ module tx_tcp
       crc_q     <= frame_q.crc ? crc_i : 32'd0;
       crc_sum_q <= frame_q.crc ? 17'(crc_i[15:0]) + 17'(crc_i[31:16]) : '0;
     end
-    ip_sum_q    <= ip_part_q + 20'(addresses_q);
-    tcp_sum_q   <= 22'(tcp_q) + 22'(payload_q) + 22'(crc_sum_q);
-    ip_once_q   <= 17'(ip_sum_q[15:0]) + 17'(ip_sum_q[19:16]);
-    tcp_once_q  <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[21:16]);
+    ip_sum_q   <= ip_part_q + 20'(addresses_q);
+    tcp_sum_q  <= 22'(tcp_q) + 22'(payload_q) + 22'(crc_sum_q);
+    ip_once_q  <= 17'(ip_sum_q[15:0]) + 17'(ip_sum_q[19:16]);
+    tcp_once_q <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[21:16]);
   end
   assign ip_check  = ~(ip_once_q[15:0] + 16'(ip_once_q[16]));
   assign tcp_check = ~(tcp_once_q[15:0] + 16'(tcp_once_q[16]));

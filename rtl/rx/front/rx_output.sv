@@ -123,12 +123,13 @@ module rx_output
   } told_t;
 
   entry_t in, head;
-  logic in_port, in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
-  logic            [511:0] in_record;
+  logic in_port, in_valid, close_joins, in_ready, head_valid, pop, queue_ready, record_ready;
+  logic            [SEGMENT_REPORT_SACK_COUNT_WIDTH-1:0] sacks;
+  logic            [                              511:0] in_record;
   // verilator lint_off UNUSEDSIGNAL
-  fpdu_report_t            in_fpdu;
-  segment_report_t         in_segment;
-  frame_report_t           in_raw;  // slot and length lie at the same place in a segment report
+  fpdu_report_t                                          in_fpdu;
+  segment_report_t                                       in_segment;
+  frame_report_t                                         in_raw;  // slot and length lie at the same place in a segment report
   // verilator lint_on UNUSEDSIGNAL
 
   assign in_ready      = queue_ready && record_ready;
@@ -140,6 +141,8 @@ module rx_output
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
   assign in_valid      = close_valid_i || (op_valid_i && !op_block_i);
+  assign close_joins   = !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT && sacks == '0;
+  assign sacks         = in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH];
 
   always_comb begin
     if (close_valid_i) begin
@@ -151,16 +154,7 @@ module rx_output
           colour: 1'b0,
           writes: close_i.raw,
           placed: 1'b0,
-          joins:
-          !
-          close_i.raw
-          &&
-          in_segment.kind
-          ==
-          REPORT_KIND_SEGMENT
-          &&
-          in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH]
-          == '0,
+          joins: close_joins,
           bytes: in_raw.raw_len,
           iova: {15'd0, in_port, in_raw.raw_slot, close_i.start, close_i.stop}
       };
@@ -283,16 +277,13 @@ module rx_output
 
   always_comb begin
     state_d = state_q;
-    // Of an entry without a write.
-    pop     = head_valid && !head.writes && (told_ready || !head.report);
+    // A placement that was commanded, or an entry without a write.
+    pop     = given_q || (head_valid && !head.writes && (told_ready || !head.report));
     unique case (state_q)
       Command: begin
         if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? Placing : Copying;
       end
-      Placing: begin
-        if (given_q) pop = 1'b1;
-        if (last_beat) state_d = Command;
-      end
+      Placing: if (last_beat) state_d = Command;
       Copying: begin
         pop = last_beat;
         if (last_beat) state_d = Command;

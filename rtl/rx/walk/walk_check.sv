@@ -100,15 +100,15 @@ module walk_check
   class_e next_kind;
   logic   has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // receive_q: queue 0, good so far; bad_*_q: wrong MSN, MO
-  logic              region_q;  // a region is to be checked
-  err_e              err_q;
-  logic              bad_q;  // err_q is not ERR_NONE
-  fpdu_tail_t        tail_q;
-  logic              cut_q;  // not the segment's first FPDU, and no room for its report
-  logic              silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
+  logic       region_q;  // a region is to be checked
+  err_e       err_q;
+  logic       bad_q;  // err_q is not ERR_NONE
+  fpdu_tail_t tail_q;
+  logic       cut_q;  // not the segment's first FPDU, and no room for its report
+  logic       silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
-  stop_e             stop;
+  stop_e      stop;
   logic [31:0] msn, mo;
 
   // Where the payload goes.

@@ -62,7 +62,7 @@ module walk_framer
   typedef struct packed {
     logic [15:0] len;
     logic        markers;
-    logic [ 6:0] phase;
+    logic [6:0]  phase;
   } start_t;
   start_t start, wait_q;
   logic waits_q, there, begins_seg;
