@@ -264,7 +264,9 @@ PROOFS = [
     Proof("walk_region_formal", REGION_PROOF, [
         ("rx/walk/walk_region.sv", "(step_q[2] ? pd : pd_q) != pd_i;", "pd_q != pd_i;"),
         ("rx/walk/walk_region.sv", "header_q.rdmap_control[1] ? ACCESS_READ_SINK : ACCESS_REMOTE_WRITE;", "ACCESS_REMOTE_WRITE;"),
-        ("rx/walk/walk_region.sv", "assign take = head_valid_i && tables_ready_i && !sge_look_i && !busy_q;", "assign take = head_valid_i && tables_ready_i && !busy_q;"),
+        ("rx/walk/walk_region.sv", "assign take = head_valid_i && tables_ready_i && !sge_look_i && (", "assign take = head_valid_i && tables_ready_i && ("),
+        ("rx/walk/walk_region.sv", "assign over = answered_q && given_q;", "assign over = given_q;"),
+        ("rx/walk/walk_region.sv", "{free_i ? 2'd0 : step_q[1:0], take};", "{step_q[1:0], take};"),
         ("rx/walk/walk_region.sv", ".right_i(sge_q ? ACCESS_LOCAL_WRITE : right),", ".right_i(right),"),
         ("rx/walk/walk_region.sv", "region_bad_o.pd = bad_pd_q;", ""),
     ], depth=4),
@@ -302,6 +304,9 @@ PROOFS = [
         ("rx/walk/walk_framer.sv", "rest_q <= rest - 15'(WORDS) + 15'(near);", "rest_q <= rest - 15'(WORDS);"),
         ("rx/walk/walk_framer.sv", "{distance_q + 14'(marker_lane_q), 2'd0};", "{distance_q, 2'd0};"),
         ("rx/walk/walk_framer.sv", "fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);", "fire && next_lane[LANE_W];"),
+        ("rx/walk/walk_framer.sv", "start = waits_q ? wait_q :", "start = waits_q && state_q == Idle ? wait_q :"),
+        ("rx/walk/walk_framer.sv", "beat_q.seg_last && (held_last_q || (next_valid && next_last));", "beat_q.seg_last;"),
+        ("rx/walk/walk_framer.sv", "if (!waits_q) wait_q <= start;", "wait_q <= '{len: seg_len_i, markers: seg_markers_i, phase: seg_phase_i};"),
     ], {"DATA_W": 128}, "correspondence"),
     Proof("walk_strip_formal", STRIP_PROOF, [
         ("rx/walk/walk_strip.sv", "4'(i) >= fp_beat_i.lane", "4'(i) > fp_beat_i.lane"),
@@ -335,6 +340,8 @@ PROOFS = [
         ("rx/front/rx_output.sv", "raw_last_q  <= head.bytes <= 16'(LANES);", "raw_last_q  <= head.bytes < 16'(LANES);"),
         ("rx/front/rx_output.sv", ".rd_ready_i(pop), .rd_data_o(head)", ".rd_ready_i(pop || wr_cmd_ready_i), .rd_data_o(head)"),
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
+        ("rx/front/rx_output.sv", "pop = given_q || (", "pop = ("),
+        ("rx/front/rx_output.sv", "Placing: if (last_beat)", "Placing: if (wr_ready_i)"),
     ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*of_one_segment", "*u_rules.*")),
     Proof("place_fifo_formal", HIDE_PROOF, [
         ("rx/walk/place_fifo.sv", "assign fetch = keeping_q && some_q", "assign fetch = some_q"),

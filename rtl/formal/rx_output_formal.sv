@@ -108,7 +108,7 @@ module rx_output_formal
   write_t [2:0] list_q;  // [0] is nobody
   write_t       oldest;
   logic   [1:0] inside_q;
-  logic accept, commanded_q, cmd, beat, due_last;
+  logic accept, commanded_q, place_q, given_q, cmd, beat, due_last;  // of the write commanded last: it is a placement, and of a cycle ago
   logic          [       15:0] left_q;  // bytes of the command
   logic          [COUNT_W-1:0] due;
   frame_report_t               record;
@@ -129,11 +129,14 @@ module rx_output_formal
     if (!rst_ni) begin
       inside_q    <= '0;
       commanded_q <= 1'b0;
+      given_q     <= 1'b0;
     end else begin
       inside_q    <= inside_q + 2'(accept) - 2'(dut.pop);
-      commanded_q <= (commanded_q || cmd) && !dut.pop;
+      commanded_q <= cmd || (commanded_q && !(beat && due_last));
       if (cmd) left_q <= cmd_bytes;
       else if (beat) left_q <= left_q - 16'(LANES);
+      if (cmd) place_q <= oldest.place;
+      given_q <= cmd && oldest.place;
     end
     if (accept) begin
       list_q[2] <= list_q[1];
@@ -157,9 +160,11 @@ module rx_output_formal
       to_its_slot : assert (!(cmd_valid && oldest.raw) || cmd_addr == base_q + (64'(oldest.slot) << log2_q));
       data_behind : assert (!wr_valid || commanded_q);
       data_count : assert (!beat || (wr_count == due && wr_last == due_last));
-      data_unchanged : assert (!(beat && oldest.place) || (place_valid_i && place_ready && wr_data == place_data_i));
-      nobody_elses : assert (!(place_valid_i && place_ready) || (commanded_q && oldest.place && beat));
-      done : assert (!(dut.pop && (oldest.place || oldest.raw)) || (commanded_q && beat && due_last));
+      data_unchanged : assert (!(beat && place_q) || (place_valid_i && place_ready && wr_data == place_data_i));
+      nobody_elses : assert (!(place_valid_i && place_ready) || (commanded_q && place_q && beat));
+      placed_once : assert ((dut.pop && oldest.place) == given_q);
+      copied : assert (!(dut.pop && oldest.raw) || (commanded_q && !place_q && beat && due_last));
+      copy_ends : assert (!(commanded_q && !place_q && beat && due_last) || dut.pop);
       known : assert (!dut.pop || inside_q != '0);
     end
   end
@@ -203,14 +208,15 @@ module rx_output_formal
                            3'(queued == 2'd2 && dut.u_queue.word_q[1][ENTRY_W-4]));
       inv_sizes : assert ((inside_q < 2'd1 || sized_1) && (inside_q < 2'd2 || sized_2));
       inv_state : assert (commanded_q == (dut.state_q != COMMAND) && dut.state_q != 2'd3);
-      inv_kind : assert (dut.state_q == COMMAND || (dut.head_valid && (dut.state_q == PLACING ? oldest.place : oldest.raw)));
+      inv_kind : assert (dut.state_q == COMMAND || (dut.state_q == PLACING ? place_q : !place_q && dut.head_valid && oldest.raw));
+      inv_given : assert (dut.given_q == given_q && (!given_q || (dut.state_q == PLACING && dut.head_valid && oldest.place)));
       inv_left : assert (!commanded_q || (left_q != '0 && left_q <= 16'd16384));
       inv_copy :
       assert (dut.state_q != COPYING || (dut.left_q == (left_q + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == due_last &&
                         (!due_last || dut.raw_count_q == COUNT_W'(left_q))));
       // From the second cycle of its head on a raw copy is set up, and waits for its command.
       inv_copy_ahead :
-      assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0] && dut.state_q == COMMAND) ||
+      assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0] && dut.state_q != COPYING) ||
                               (dut.left_q == (oldest.bytes + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == (oldest.bytes <= 16'(LANES)) &&
                                dut.raw_count_q == {oldest.bytes[COUNT_W-2:0] == '0, oldest.bytes[COUNT_W-2:0]}));
       inv_copy_count : assert (dut.state_q != COPYING || dut.raw_count_q == {left_q[COUNT_W-2:0] == '0, left_q[COUNT_W-2:0]});

@@ -113,8 +113,8 @@ module walk_check_formal
   logic [2:0] grants_q, placed_q;  // granted, and handed out, of this FPDU
   logic whole_q, refused_q, seg_on_q, judged_q, verdict_given_q;
   logic [11:0] beats_q;
-  logic [31:0] pd_q;  // of the FPDU's segment
-  logic [ 2:0] asked_q;  // an SGE: question, then two cycles, then the answer
+  logic [31:0] pd_q, seg_pd_q;  // of the FPDU's segment; of the segment, a cycle ago
+  logic [2:0] asked_q;  // an SGE: question, then two cycles, then the answer
   logic [15:0] piece_1_q, piece_2_q;
   logic check_only_q;  // its flow's FPDUs are only checked
   logic granted, place;
@@ -135,6 +135,7 @@ module walk_check_formal
       if (begins) judged_q <= 1'b0;
       else if (tail_ready) judged_q <= 1'b1;
     end
+    seg_pd_q  <= seg_i.row.pd;
     piece_1_q <= dut.piece;
     piece_2_q <= piece_1_q;
     if (begins || !rst_ni) begin
@@ -168,7 +169,7 @@ module walk_check_formal
   end
 
   always_comb begin
-    a_seg : assume (!seg_on_q || seg_valid_i);
+    a_seg : assume (!seg_on_q || (seg_valid_i && seg_i.row.pd == seg_pd_q));
     a_partial : assume (!(tail_valid_i && tail_i.partial) || tail_i.seg_last);
     a_four : assume (!(asked_q[2] && grants_q == 3'd3) || dut.ends || dut.too_long || !dut.has_payload_q);
     if (rst_ni) begin
@@ -176,7 +177,7 @@ module walk_check_formal
       of_the_engine : assert (!check_only_q || header_q.kind == CLASS_ENGINE || header_q.err != ERR_NONE);
       answer_awaited :
       assert (!tail_ready || header_q.kind != CLASS_TAGGED || header_q.err != ERR_NONE || header_q.payload_len == '0 || dut.region_valid);
-      its_pd : assert (state == HEAD || dut.pd_q == pd_q);
+      its_pd : assert (state == HEAD || dut.u_region.pd_i == pd_q);
       granted_first : assert (!place || (judged_q && placed_q < grants_q));
       of_a_good_fpdu : assert (!place || (whole_q && header_q.err == ERR_NONE && !refused_q && header_q.kind != CLASS_ENGINE));
       address : assert (!place || dut.op_d.iova == grant_q[placed_q[1:0]].iova);

@@ -78,20 +78,33 @@ module walk_framer_formal
   assign beats = 2'(dut.held_q) + 2'(dut.u_next.out_valid_q) + 2'(dut.u_next.spare_q);
 
   // The segment in hand: from its taking to its last beat's end.
-  logic active, take, open_q, markers_q;
-  logic [15:0] len_q, len;
+  logic active, take, markers_q, waits_q;
+  typedef struct packed {
+    logic [15:0] len;
+    logic        markers;
+    logic [6:0]  phase;
+  } start_t;
+  start_t now_start, wait_q;  // of the segment that begins next: here, or taken before
+  logic [15:0] len_q;
   logic [ 6:0] phase_q;
-  logic [11:0] last_number;
+  logic [11:0] last_number, next_number;
   logic [1:0] until_last, oldest;  // beats inside to the first last one; 0: there is none
-  assign active      = !seg_ready;
-  assign take        = seg_valid_i && seg_ready;
-  assign len         = take ? seg_len_i : len_q;
-  assign last_number = 12'((17'(len) + 17'(BYTES - 1)) >> (LANE_W + 2)) - 12'd1;
+  logic [1:0] pops;  // beats that leave: the one held, and one thrown away behind it
+  logic [1:0] kept, until_next;  // the same of those that stay when the next segment begins
+  assign active      = dut.state_q != '0;
+  assign now_start   = waits_q ? wait_q : '{len: seg_len_i, markers: seg_markers_i, phase: seg_phase_i};
+  assign take        = dut.begins_seg && (waits_q || seg_valid_i);
+  assign pops        = 2'(dut.held_q && dut.next_taken) + 2'(dut.throw && dut.next_valid);
+  assign kept        = beats - pops;
+  assign last_number = 12'((17'(len_q) + 17'(BYTES - 1)) >> (LANE_W + 2)) - 12'd1;
+  assign next_number = 12'((17'(now_start.len) + 17'(BYTES - 1)) >> (LANE_W + 2)) - 12'd1;
   assign oldest      = beats - 2'd1;
   always_comb begin
     until_last = '0;
+    until_next = '0;
     for (int unsigned i = 0; i < 3; i++) begin  // from the newest on
       if (2'(i) < beats && tag_q[i].last) until_last = beats - 2'(i);
+      if (2'(i) < kept && tag_q[i].last) until_next = kept - 2'(i);
     end
   end
 
@@ -99,10 +112,13 @@ module walk_framer_formal
     if (!rst_ni) number_q <= '0;
     else if (push) number_q <= pl_last_i ? '0 : number_q + 1'b1;
     if (push) tag_q <= {tag_q[1:0], in};
+    if (!rst_ni) waits_q <= 1'b0;
+    else waits_q <= (waits_q && !take) || (seg_valid_i && seg_ready && (waits_q || !take));
+    if (seg_valid_i && seg_ready) wait_q <= '{len: seg_len_i, markers: seg_markers_i, phase: seg_phase_i};
     if (take) begin
-      len_q     <= seg_len_i;
-      markers_q <= seg_markers_i;
-      phase_q   <= seg_phase_i;
+      len_q     <= now_start.len;
+      markers_q <= now_start.markers;
+      phase_q   <= now_start.phase;
     end
   end
 
@@ -112,8 +128,6 @@ module walk_framer_formal
   logic [LANE_W-1:0] lane_q;
   logic [      31:0] word_q;
   logic [      13:0] at;
-  logic [       1:0] pops;  // beats that leave: the one held, and one thrown away behind it
-  assign pops    = 2'(dut.held_q && dut.next_taken) + 2'(dut.throw && dut.next_valid);
   assign at      = {tag_q[slot_q].number, lane_q};
   assign current = followed_q && active && (until_last == '0 || beats - slot_q <= until_last);
   always_ff @(posedge clk_i) begin
@@ -131,11 +145,11 @@ module walk_framer_formal
   end
 
   // Last beats that left since the segment was taken.
-  logic [1:0] lasts_q;
+  logic [1:0] lasts_q, lasts;
+  assign lasts = lasts_q + 2'(pops != '0 && tag_q[oldest].last) + 2'(pops == 2'd2 && tag_q[oldest-2'd1].last);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) lasts_q <= 2'd1;
-    else if (take) lasts_q <= '0;
-    else lasts_q <= lasts_q + 2'(pops != '0 && tag_q[oldest].last) + 2'(pops == 2'd2 && tag_q[oldest-2'd1].last);
+    else lasts_q <= take ? '0 : lasts;
   end
 
   // ---------------------------------------------------------------- what goes out: the registers of the port are a cycle behind
@@ -222,13 +236,17 @@ module walk_framer_formal
   always_comb begin
     a_length : assume (!seg_valid_i || seg_len_i != '0);
     // Payload agrees with its segment: beats that came before, and those that come.
-    a_early_all : assume (!take || until_last != '0 || beats == '0 || tag_q[0].number < last_number);
-    a_late : assume (!(push && (active || take) && until_last == '0) || pl_last_i == (number_q == last_number));
+    a_early_all : assume (!take || until_next != '0 || kept == '0 || tag_q[0].number < next_number);
+    a_late : assume (!(push && active && !take && until_last == '0) || pl_last_i == (number_q == last_number));
+    a_late_next : assume (!(push && take && until_next == '0) || pl_last_i == (number_q == next_number));
     a_longest : assume (!push || number_q < 12'hfff || pl_last_i);
     if (rst_ni) begin
       registered : assert (fp_valid == fired_q && (!fp_valid || (fp_beat == now_q && fp_data == data_q)));
       unchanged : assert (!(fp_valid && hit_q) || fp_data[{hit_lane_q, 5'd0}+:32] == hit_word_q);
       its_payload : assert (lasts_q == (active ? 2'd0 : 2'd1));
+      its_last_beat : assert (!(take && active) || lasts == 2'd1);
+      none_lost : assert (seg_ready || waits_q);
+      inv_waits : assert (waits_q == dut.waits_q && (!waits_q || (wait_q == dut.wait_q && wait_q.len != '0)));
       of_a_segment : assert (!dut.fire || (active && reach <= 15'(words) && now.words <= 5'(WORDS)));
       first_right : assert (!dut.fire || now.first == first_q);
       begins_where : assert (!dut.fire || now.offset == {start_q, 2'd0});
@@ -330,7 +348,7 @@ module walk_framer_formal
   for (genvar i = 0; i < int'(3); i++) begin : gen_each_1
     always_comb begin
       a_early :
-      assume (!take || 2'(i) >= beats || (until_last != '0 && beats - 2'(i) > until_last) || tag_q[i].last == (tag_q[i].number == last_number));
+      assume (!take || 2'(i) >= kept || (until_next != '0 && kept - 2'(i) > until_next) || tag_q[i].last == (tag_q[i].number == next_number));
     end
   end
   for (genvar i = 0; i < int'(2); i++) begin : gen_each_2

@@ -1,7 +1,7 @@
 // Proves of walk_region: the answer for a tagged FPDU is region_rule's, for what its header says (read here byte by byte), with the
 // row that the table gave for its STag and the PD of its segment; the answer for an SGE likewise, with the right to write locally.
 //
-// Any header, any rows, any SGE at any time. The user keeps the PD from the cycle behind an FPDU's taking until `free_i`, and
+// Any header, any rows, any SGE at any time. The user keeps the PD from an FPDU's taking until `free_i`, and
 // takes and frees as he should; he asks for no SGE while a look-up of his is on its way.
 
 module walk_region_formal
@@ -28,7 +28,8 @@ module walk_region_formal
   logic head_ready, lookup, sge_bad, next_valid, region_valid, idle;
   logic [23:0] lookup_index;
   logic [63:0] sge_iova, region_iova;
-  ddp_header_t        header;
+  // The header at the output while the FPDU is there, and kept by its user from then on.
+  ddp_header_t header, shown, kept_q;
   logic        [15:0] next_offset;
   region_bad_t        bad;
 
@@ -53,7 +54,7 @@ module walk_region_formal
     .sge_iova_o    (sge_iova),
     .next_valid_o  (next_valid),
     .next_ready_i,
-    .next_header_o (header),
+    .next_header_o (shown),
     .next_offset_o (next_offset),
     .region_valid_o(region_valid),
     .region_bad_o  (bad),
@@ -86,6 +87,7 @@ module walk_region_formal
   logic [63:0] where;
 
   assign take    = head_valid_i && head_ready;
+  assign header  = next_valid ? shown : kept_q;
   assign b       = head_q.word;
   assign stag    = {b[4], b[5], b[6], b[7]};
   assign to      = {b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]};
@@ -95,6 +97,7 @@ module walk_region_formal
 
   always_ff @(posedge clk_i) begin
     was_pd_q <= pd_i;
+    kept_q   <= header;
     if (!rst_ni) begin
       row_due_q <= 1'b0;
       taken_q   <= 1'b0;
@@ -154,7 +157,7 @@ module walk_region_formal
   );
 
   always_comb begin
-    a_pd : assume (!taken_q || !dut.compared_q || pd_i == was_pd_q);
+    a_pd : assume (!taken_q || pd_i == was_pd_q);
     a_take : assume (!next_ready_i || next_valid);
     a_free : assume (!free_i || (dut.given_q && (region_valid || !judged || header.payload_len == '0)));
     if (rst_ni) begin
@@ -170,7 +173,8 @@ module walk_region_formal
       inv_row_due : assert (dut.step_q[0] == row_due_q && (dut.step_q & (dut.step_q - 3'd1)) == '0);
       inv_busy : assert (dut.busy_q || (dut.step_q == '0 && !dut.answered_q && !dut.given_q));
       inv_one_stage : assert (!(dut.answered_q && dut.step_q != '0) && (dut.answered_q || dut.step_q != '0 || !dut.busy_q));
-      inv_taken : assert (taken_q == dut.given_q && (!dut.compared_q || dut.given_q));
+      inv_taken : assert (taken_q == dut.given_q);
+      inv_shown : assert (!dut.busy_q || dut.over || shown == header);
       inv_sge : assert (dut.sge_q == sge_q[0]);
       inv_header :
       assert (!(dut.busy_q && judged) || (b[2][7] && header.stag_or_qn == stag && header.to_or_mo == to &&
@@ -179,7 +183,7 @@ module walk_region_formal
       assert (!(dut.answered_q && judged) || (dut.bad_q.stag == !known && dut.bad_q.wrap == !no_wrap &&
                        dut.bad_q.access == !has_right && dut.bad_q.bounds == !in_bounds));
       inv_kept : assert (!(dut.answered_q && judged) || (dut.iova_q == where && dut.pd_q == found_q.row.pd));
-      inv_pd : assert (!(dut.answered_q && dut.compared_q && judged) || dut.bad_pd_q == (found_q.row.pd != was_pd_q));
+      inv_pd : assert (!(dut.answered_q && taken_q && judged) || dut.bad_pd_q == (found_q.row.pd != was_pd_q));
     end
   end
 

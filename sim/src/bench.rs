@@ -1,6 +1,7 @@
 //! A card on the bench: driven by hand, without driver and engine. The data-path benchmarks and the
 //! tests of the card itself use it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weft_card_transport::dma::{OutOfBounds, Pages};
@@ -138,6 +139,8 @@ pub struct Bench {
     /// The world with the card as number 0; its link 0 ends at the bench.
     pub world: World,
     flows: u32,
+    /// Places of FLOW_KEY, and whose each is.
+    keys: BTreeMap<u32, [u8; 12]>,
     rings: Rings,
     /// Of the card's ports, those that are used.
     ports: Vec<Port>,
@@ -251,6 +254,7 @@ impl Bench {
         let mut bench = Self {
             world,
             flows: 0,
+            keys: BTreeMap::new(),
             rings,
             ports,
             port: 0,
@@ -339,6 +343,7 @@ impl Bench {
             (port.raw_head, port.raw_told) = (0, 0);
             port.before = None;
         }
+        self.keys.clear();
         self.set_up()
     }
 
@@ -447,8 +452,12 @@ impl Bench {
             remote_port: ends.remote_port.to_be_bytes(),
             local_port: ends.local_port.to_be_bytes(),
         };
-        // The place by the flow's number, so that all four are used.
-        let index = key_places(&key, self.flows)[usize::from(flow & 3)];
+        // The place by the flow's number, so that all four are used, or the next one that nobody else has.
+        let mut places = key_places(&key, self.flows);
+        places.rotate_left(usize::from(flow & 3));
+        let is_free = |place: &&u32| self.keys.get(place).is_none_or(|of| *of == key);
+        let index = *places.iter().find(is_free).unwrap_or(&places[0]);
+        self.keys.insert(index, key);
         self.write_table(table::FLOW_RX, flow.into(), &rx.to_bytes())?;
         self.write_table(table::FLOW_TX, flow.into(), &tx.to_bytes())?;
         self.write_table(

@@ -68,24 +68,34 @@ impl CardKind {
         }
     }
 
-    /// A card of this kind: number `number` of the world with this seed.
+    /// A card of this kind: number `number` of the world with this seed. Host memory answers reads after 400 ns.
     ///
     /// # Panics
     /// If the kind is not [`available`](Self::available); parsing a name refuses such a kind with an error.
     pub fn build(self, seed: u64, number: u32) -> Box<dyn Card> {
+        self.build_reading(seed, number, 100)
+    }
+
+    /// The same, with host memory that answers reads after so many cycles. The functional model has no such time.
+    ///
+    /// # Panics
+    /// As [`build`](Self::build).
+    pub fn build_reading(self, seed: u64, number: u32, cycles: u32) -> Box<dyn Card> {
+        #[cfg(rtl)]
+        let (own, around) = crate::rtl::reading(seed, number, cycles);
         match self {
             #[cfg(rtl)]
-            CardKind::Rtl512 => Box::new(crate::rtl::card512(seed, number)),
+            CardKind::Rtl512 => Box::new(crate::rtl::Rtl512::new(own, around)),
             #[cfg(rtl)]
-            CardKind::Rtl256 => Box::new(crate::rtl::card256(seed, number)),
+            CardKind::Rtl256 => Box::new(crate::rtl::Rtl256::new(own, around)),
             #[cfg(rtl)]
-            CardKind::Rtl128 => Box::new(crate::rtl::card128(seed, number)),
+            CardKind::Rtl128 => Box::new(crate::rtl::Rtl128::new(own, around)),
             #[cfg(not(rtl))]
             CardKind::Rtl512 | CardKind::Rtl256 | CardKind::Rtl128 => {
                 panic!("{self} was left out of this build (WEFT_NO_RTL)")
             }
             CardKind::Model => {
-                let _ = (seed, number);
+                let _ = (seed, number, cycles);
                 Box::new(ModelCard::new(Sizes::default()))
             }
         }

@@ -11,6 +11,7 @@ mod faults;
 mod fence;
 mod flows;
 mod hostile;
+mod mixed;
 mod observe;
 mod order;
 mod pace;

@@ -79,6 +79,7 @@ fn examples(name: &str) -> &'static [Example] {
         "perf" => &[
             ("weft perf", "Bandwidth and latency."),
             ("weft perf --loss --milliseconds 10", "Goodput under loss."),
+            ("weft perf --mixed", "Frames of several kinds mixed."),
         ],
         "probe" => &[
             ("weft probe", "All cards on the PCI bus."),

@@ -144,6 +144,7 @@ fn said() -> Said {
     let model = ["--card", "model"];
     said.run("demo", &[&["demo", "--out", &out], &model[..]].concat());
     said.run("perf", &[&["perf"], &model[..]].concat());
+    said.run("perf --mixed", &[&["perf", "--mixed"], &model[..]].concat());
     let short = ["perf", "--milliseconds", "1", "--queue"];
     said.run("perf --queue", &[&short[..], &model].concat());
     if writes() {

@@ -1,14 +1,16 @@
 // Executes operations strictly in order: placements and reports of the walk, and each packet's close (raw copy, report, store space).
 //
 // Handshake: `op_*` and `close_*` enter one queue; a close goes first, and `op_block_i` stalls operations. `wr_cmd_*` and `wr_*` follow dma_write:
-//            one command, then its beats. A placement costs its beats and one cycle, a raw copy its beats and four cycles. `rpt_*` is in order, and
-//            may wait for host memory while further writes are made.
+//            one command, then its beats. A placement costs its beats and one cycle, a raw copy its beats and four cycles. What is not written costs
+//            a cycle, and none beside a placement's beats. `rpt_*` is in order, and may wait for host memory while further writes are made.
 // Pipeline:  operations, closes ─► queue ─► writes ─► reports in wait of their writes ─► rx_report ─► rpt
 //                                             '─► which report each write is for ─► its outcome ─'
 //            stage            | registers          | what happens                                      | hazards, bypasses
 //            enter            | u_queue, u_records | an operation or close is queued, and its record   | both need room
 //            Command          | raw_steps_q        | a write's command; entries without one are popped | a raw copy's address: three cycles
-//            Placing, Copying | raw_beat_q         | beats to dma_write; the last one pops the entry   | raw beats are read ahead
+//            Placing          | given_q            | beats to dma_write; beside them its entry is      | until an entry with a write
+//                             |                    | popped, and those behind it without a write       |
+//            Copying          | raw_beat_q         | beats to dma_write; the last one pops the entry   | raw beats are read ahead
 //            report           | u_told             | the report waits for the answers to its writes    | a raw copy begins with room here
 //            answer           | u_writes, u_fates  | answers of one report are joined into one result  | owed_full_q: TOLD outstanding
 //            rx_report        | see there          | reports are joined and written
@@ -121,12 +123,13 @@ module rx_output
   } told_t;
 
   entry_t in, head;
-  logic in_port, in_valid, in_ready, head_valid, pop, queue_ready, record_ready;
-  logic            [511:0] in_record;
+  logic in_port, in_valid, close_joins, in_ready, head_valid, pop, queue_ready, record_ready;
+  logic            [SEGMENT_REPORT_SACK_COUNT_WIDTH-1:0] sacks;
+  logic            [                              511:0] in_record;
   // verilator lint_off UNUSEDSIGNAL
-  fpdu_report_t            in_fpdu;
-  segment_report_t         in_segment;
-  frame_report_t           in_raw;  // slot and length lie at the same place in a segment report
+  fpdu_report_t                                          in_fpdu;
+  segment_report_t                                       in_segment;
+  frame_report_t                                         in_raw;  // slot and length lie at the same place in a segment report
   // verilator lint_on UNUSEDSIGNAL
 
   assign in_ready      = queue_ready && record_ready;
@@ -138,6 +141,8 @@ module rx_output
   assign close_ready_o = in_ready;
   assign op_ready_o    = in_ready && !op_block_i;
   assign in_valid      = close_valid_i || (op_valid_i && !op_block_i);
+  assign close_joins   = !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT && sacks == '0;
+  assign sacks         = in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH];
 
   always_comb begin
     if (close_valid_i) begin
@@ -149,16 +154,7 @@ module rx_output
           colour: 1'b0,
           writes: close_i.raw,
           placed: 1'b0,
-          joins:
-          !
-          close_i.raw
-          &&
-          in_segment.kind
-          ==
-          REPORT_KIND_SEGMENT
-          &&
-          in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH]
-          == '0,
+          joins: close_joins,
           bytes: in_raw.raw_len,
           iova: {15'd0, in_port, in_raw.raw_slot, close_i.start, close_i.stop}
       };
@@ -197,7 +193,7 @@ module rx_output
 
   // ---------------------------------------------------------------- one operation after the other
   state_e state_q, state_d;
-  logic is_place, placing, copying, last_beat, placed_q, told_push, told_ready, may_write, write_room;
+  logic is_place, placing, copying, last_beat, placed_q, given_q, told_push, told_ready, may_write, write_room;
   told_t told_in;
 
   assign is_place = head.kind[0];
@@ -281,13 +277,14 @@ module rx_output
 
   always_comb begin
     state_d = state_q;
-    pop     = 1'b0;
+    // A placement that was commanded, or an entry without a write.
+    pop     = given_q || (head_valid && !head.writes && (told_ready || !head.report));
     unique case (state_q)
       Command: begin
-        if (!head.writes) pop = head_valid && (told_ready || !head.report);
-        else if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? Placing : Copying;
+        if (wr_cmd_valid_o && wr_cmd_ready_i) state_d = is_place ? Placing : Copying;
       end
-      Placing, Copying: begin
+      Placing: if (last_beat) state_d = Command;
+      Copying: begin
         pop = last_beat;
         if (last_beat) state_d = Command;
       end
@@ -425,6 +422,7 @@ module rx_output
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {placed_q, free_valid_o} <= '0;
+      given_q                  <= 1'b0;
       state_q                  <= Command;
       reading_q                <= 1'b0;
       pos_q                    <= '0;
@@ -433,6 +431,7 @@ module rx_output
     end else begin
       state_q      <= state_d;
       free_valid_o <= pop && head.kind == Close;
+      given_q      <= write_push && is_place;
       if (pop) placed_q <= is_place;
       if (raw_start) begin
         reading_q <= 1'b1;
@@ -516,7 +515,8 @@ module rx_output
       told_fits : assert (told_push -> told_ready);
       record_there : assert (told_valid -> record_valid);
       report_behind_places : assert (pop && head.kind != Report -> !placed_q || is_place);
-      place_ends_with_op : assert (state_q != Command -> head_valid && is_place == (state_q == Placing));
+      copy_ends_with_op : assert (state_q == Copying -> head_valid && head.raw);
+      given_told : assert (given_q -> placing && head_valid && is_place);
     end
   end
   // verilator lint_on SYNCASYNCNET

@@ -1,7 +1,7 @@
 // The checks of docs/card.md "Receiving: verdicts" ("Checks"), FPDU by FPDU in stream order, and their results. These are placements, reports,
 // verdicts for the payload that waits, and the end of each segment.
 //
-// Handshake: ready/valid; `done_valid_o` is a pulse, not before all operations of the segment were taken. Five cycles for a tagged FPDU. Nine for one
+// Handshake: ready/valid; `done_valid_o` is a pulse, not before all operations of the segment were taken. Four cycles for a tagged FPDU. Nine for one
 //            of queue 0, ten if its element is not the one used last. Five for each further SGE it reaches into. If its message has begun before,
 //            three more and two for each SGE before its offset.
 // Pipeline:  state         | registers           | what happens                                                   | left when
@@ -100,16 +100,15 @@ module walk_check
   class_e next_kind;
   logic   has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // receive_q: queue 0, good so far; bad_*_q: wrong MSN, MO
-  logic              region_q;  // a region is to be checked
-  logic       [31:0] pd_q;
-  err_e              err_q;
-  logic              bad_q;  // err_q is not ERR_NONE
-  fpdu_tail_t        tail_q;
-  logic              cut_q;  // not the segment's first FPDU, and no room for its report
-  logic              silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
+  logic       region_q;  // a region is to be checked
+  err_e       err_q;
+  logic       bad_q;  // err_q is not ERR_NONE
+  fpdu_tail_t tail_q;
+  logic       cut_q;  // not the segment's first FPDU, and no room for its report
+  logic       silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
-  stop_e             stop;
+  stop_e      stop;
   logic [31:0] msn, mo;
 
   // Where the payload goes.
@@ -142,7 +141,7 @@ module walk_check
     .sge_stag_i    (sge_stag),
     .sge_to_i      (sge_to),
     .sge_bytes_i   (piece),
-    .pd_i          (pd_q),
+    .pd_i          (seg_i.row.pd),
     .sge_bad_o     (sge_bad),
     .sge_iova_o    (sge_iova),
     .next_valid_o  (next_valid),
@@ -355,7 +354,6 @@ module walk_check
         region_q      <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
         err_q         <= next_header.err;
         bad_q         <= next_header.err != ERR_NONE;
-        pd_q          <= seg_i.row.pd;
       end
       Verdict: begin
         run_iova_q[0]  <= region_iova;

@@ -2,9 +2,9 @@
 //
 // Handshake: ready/valid for segments and payload, both readies are registers. Beats of FPDUs are registered, sent while `go_i`, and always taken. An
 //            FPDU begins (`begin_o`) with `room_i`. `room_i` and `go_i` are registers of the user. An FPDU takes one cycle for each beat and two
-//            before its first, a segment one more.
+//            before its first. A segment's start is taken while the one before is in hand, and follows it without a gap.
 // Pipeline:  state  | registers           | what happens                                       | left when
-//            Idle   | left_q, phase_q     | a segment is taken                                 | `seg_valid_i`
+//            Idle   | left_q, phase_q     | a segment is taken                                 | a start is here, or in wait_q
 //            Length | ulpdu_len_q, fits_q | the FPDU's length field; limits for its first beat | it is held, and `room_i`
 //            First  | beat_q, rest_q      | the first beat is judged                           | always
 //            Beats  | out_*               | a beat is sent, and the next one judged            | the FPDU's last beat
@@ -57,6 +57,17 @@ module walk_framer
     Throw    // the rest of the segment is discarded
   } state_e;
   state_e state_q;
+
+  // The next segment: the start in wait_q, or the one at the port.
+  typedef struct packed {
+    logic [15:0] len;
+    logic        markers;
+    logic [6:0]  phase;
+  } start_t;
+  start_t start, wait_q;
+  logic waits_q, there, begins_seg;
+  assign start = waits_q ? wait_q : '{len: seg_len_i, markers: seg_markers_i, phase: seg_phase_i};
+  assign there = waits_q || seg_valid_i;
 
   // held: the beat with the next word to use, at lane lane_q; next: the beat behind it.
   logic held_q, held_last_q, next_valid, next_last, next_taken, used_up, throw;
@@ -181,7 +192,7 @@ module walk_framer
   end
 
   // ------------------------------------------------------------------ the cycle
-  logic fire, ends, found;
+  logic fire, ends, found, over;
   logic [LANE_W:0] next_lane;
   // A beat is sent when all its lanes are here.
   assign fire        = state_q == Beats && go_i && held_q && (lane_q == '0 || held_last_q || next_valid);
@@ -194,23 +205,29 @@ module walk_framer
   assign used_up     = fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);
   assign next_taken  = !held_q || used_up || throw;
 
-  assign seg_ready_o = state_q == Idle;
+  // The segment's last FPDU ends, and so does its payload.
+  assign over        = ends && beat_q.seg_last && (held_last_q || (next_valid && next_last));
+  assign begins_seg  = state_q == Idle || over;
+  assign seg_ready_o = !waits_q;
   assign begin_o     = found;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= Idle;
+      waits_q <= 1'b0;
       held_q  <= 1'b0;
       free_q  <= 1'b1;
     end else begin
+      waits_q <= there && !begins_seg;
       if (next_taken) held_q <= next_valid && !throw;
       if (next_taken) free_q <= !next_valid || throw;
       unique case (state_q)
-        Idle:    if (seg_valid_i) state_q <= Length;
+        Idle:    if (there) state_q <= Length;
         Length:  if (found) state_q <= First;
         First:   state_q <= Beats;
         Beats: begin
-          if (ends) state_q <= !beat_q.seg_last ? Length : (held_last_q || (next_valid && next_last) ? Idle : Throw);
+          if (over) state_q <= there ? Length : Idle;
+          else if (ends) state_q <= beat_q.seg_last ? Throw : Length;
         end
         default: if (next_valid && next_last) state_q <= Idle;
       endcase
@@ -220,15 +237,7 @@ module walk_framer
   always_ff @(posedge clk_i) begin
     if (next_taken) held_last_q <= next_last;
     if (free_q || used_up || throw) held_data_q <= next_data;
-    if (state_q == Idle) begin
-      lane_q     <= '0;
-      phase_q    <= seg_phase_i;
-      markers_q  <= seg_markers_i;
-      lead_q     <= seg_markers_i && seg_phase_i == 7'd0;
-      odd_q      <= seg_len_i[1:0] != 2'd0;
-      left_q     <= seg_len_i[15:2];
-      position_q <= 14'd0;
-    end
+    if (!waits_q) wait_q <= start;
     if (state_q == Length) begin
       ulpdu_len_q <= {length_word[7:0], length_word[15:8]};
       leading_q   <= leading;
@@ -263,6 +272,16 @@ module walk_framer
       distance_q    <= distance_q + 14'(WORDS) - 14'(first_q && leading_q);
       first_q       <= 1'b0;
     end
+    // Behind a segment's last beat its values do not matter; those of the next one count when it begins.
+    if (state_q == Idle || (fire && beat_q.seg_last)) begin
+      lane_q     <= '0;
+      phase_q    <= start.phase;
+      markers_q  <= start.markers;
+      lead_q     <= start.markers && start.phase == 7'd0;
+      odd_q      <= start.len[1:0] != 2'd0;
+      left_q     <= start.len[15:2];
+      position_q <= 14'd0;
+    end
   end
 
   // ------------------------------------------------------------------ out
@@ -289,7 +308,7 @@ module walk_framer
   assign fp_valid_o = out_valid_q;
   assign fp_data_o  = out_data_q;
   assign fp_beat_o  = out_q;
-  assign idle_o     = state_q == Idle && !out_valid_q;
+  assign idle_o     = state_q == Idle && !waits_q && !out_valid_q;
 
   // pl_count_i is redundant to the segment's length; the upper half of the window is only shifted down.
   logic unused;

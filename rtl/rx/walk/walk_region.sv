@@ -2,12 +2,12 @@
 // with the FPDU before, or waits for this one's end.
 //
 // Handshake: ready/valid. An FPDU is at the output a cycle after its header was taken. `region_valid_o` comes four cycles behind the header at the
-//            earliest, and two behind the FPDU's take at the output. It is held until `free_i`, behind which the next header is taken. An SGE
+//            earliest, and one behind the FPDU's take at the output. It is held until `free_i`, with which the next header is taken. An SGE
 //            (`sge_look_i` with its index) goes first: STag, TO and bytes a cycle later, the answer three later; `pd_i` is constant.
 // Pipeline:  cycle | registers           | what happens                   | hazards
 //            0     | header_q            | header taken, region looked up | an SGE goes first
 //            1-3   | step_q, stag_check  | row, sums, answer
-//            4     | bad_q, iova_q, pd_q | the answer is held             | `pd_i` is compared a cycle behind the FPDU's take at the output
+//            4     | bad_q, iova_q, pd_q | the answer is held             | `pd_i` is compared in the cycle of the FPDU's take at the output
 // Why:       The FPDU's segment, and with it the PD, is known only when the FPDU is taken at the output.
 //            A row written after the lookup does not count. That agrees with the fence (docs/card.md "Taking away"): the FPDU's segment is in the
 //            walk, and has its colour.
@@ -53,7 +53,7 @@ module walk_region
   ddp_header_t header, header_q;
   logic [15:0] offset_q;
   logic [ 2:0] step_q;  // cycles 1, 2, 3 of a look-up
-  logic busy_q, given_q, compared_q, answered_q, sge_q, take;
+  logic busy_q, given_q, answered_q, sge_q, take, over;
   region_bad_t bad, bad_q;
   logic [63:0] iova, iova_q;
   logic [31:0] pd, pd_q;
@@ -65,7 +65,9 @@ module walk_region
     .header_o(header)
   );
 
-  assign take           = head_valid_i && tables_ready_i && !sge_look_i && !busy_q;
+  // The header in hand is not needed any more: looked up, and taken at the output.
+  assign over           = answered_q && given_q;
+  assign take           = head_valid_i && tables_ready_i && !sge_look_i && (!busy_q || (over && free_i));
   assign head_ready_o   = take;
   assign lookup_o       = take || sge_look_i;
   // Bytes 4 to 6 of the FPDU: a tagged one's STag without its key.
@@ -76,21 +78,19 @@ module walk_region
       step_q     <= '0;
       busy_q     <= 1'b0;
       given_q    <= 1'b0;
-      compared_q <= 1'b0;
       answered_q <= 1'b0;
       sge_q      <= 1'b0;
     end else begin
       sge_q      <= sge_look_i;
-      step_q     <= free_i ? '0 : {step_q[1:0], take};
+      step_q     <= {free_i ? 2'd0 : step_q[1:0], take};
       answered_q <= !free_i && (answered_q || step_q[2]);
       given_q    <= !free_i && (given_q || next_ready_i);
-      compared_q <= !free_i && given_q;
-      busy_q     <= !free_i && (busy_q || take);
+      busy_q     <= take || (busy_q && !free_i);
     end
   end
   always_ff @(posedge clk_i) begin
-    // Sampled until busy_q, so the late `take` enables none of it.
-    if (!busy_q) begin
+    // Sampled whenever it may be taken, so the late `take` enables none of it.
+    if (!busy_q || over) begin
       header_q <= header;
       offset_q <= head_i.offset;
     end
@@ -123,7 +123,7 @@ module walk_region
   assign next_valid_o   = busy_q && !given_q;
   assign next_header_o  = header_told(header_q);
   assign next_offset_o  = offset_q;
-  assign region_valid_o = answered_q && compared_q;
+  assign region_valid_o = over;
   always_comb begin
     region_bad_o    = bad_q;
     region_bad_o.pd = bad_pd_q;

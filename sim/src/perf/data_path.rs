@@ -20,9 +20,9 @@ const MEMORY: usize = 1 << 20;
 const SEQ: u32 = 0x1000;
 /// Bytes of frames on their way into the card: enough to keep it busy, and less than it can store.
 /// (It stores 64 KiB, and 128 frames.)
-const IN_FLIGHT: usize = 54 << 10;
+pub(super) const IN_FLIGHT: usize = 54 << 10;
 /// DDP and MPA around the payload of a tagged FPDU: length field, header, CRC.
-const FRAMING: usize = 2 + 14 + 4;
+pub(super) const FRAMING: usize = 2 + 14 + 4;
 
 /// A rate in one direction.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -36,8 +36,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    fn new(segment: usize, frames: usize, cycles: u64) -> Self {
-        let cycles = cycles as f64 / frames.max(1) as f64;
+    fn new(segment: usize, cycles: f64) -> Self {
         Self {
             segment,
             cycles,
@@ -187,15 +186,22 @@ impl Setup {
 
 /// When a direction passed the first and the last quarter of its work.
 #[derive(Default)]
-struct Marks {
+pub(super) struct Marks {
     total: usize,
-    done: usize,
+    pub(super) done: usize,
     first: Option<(usize, u64)>,
     last: Option<(usize, u64)>,
 }
 
 impl Marks {
-    fn pass(&mut self, now: u64) {
+    pub(super) fn of(total: usize) -> Self {
+        Self {
+            total,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn pass(&mut self, now: u64) {
         if self.done >= self.total / 4 {
             self.first.get_or_insert((self.done, now));
         }
@@ -204,9 +210,14 @@ impl Marks {
         }
     }
 
-    fn rate(&self, segment: usize) -> Option<Rate> {
+    /// Cycles for each in the middle half of the run.
+    pub(super) fn cycles(&self) -> Option<f64> {
         let ((a, from), (b, to)) = (self.first?, self.last?);
-        Some(Rate::new(segment, b - a, (to - from) / CYCLE_NS))
+        Some(((to - from) / CYCLE_NS) as f64 / (b - a).max(1) as f64)
+    }
+
+    fn rate(&self, segment: usize) -> Option<Rate> {
+        Some(Rate::new(segment, self.cycles()?))
     }
 }
 
@@ -235,16 +246,7 @@ pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, DataPathErro
     let mut s = Setup::new(kind, seed)?;
     let payload = load.segment - FRAMING;
     let window = (IN_FLIGHT / (load.segment + 54)).min(100);
-    let (mut rx, mut tx) = (
-        Marks {
-            total: load.rx,
-            ..Marks::default()
-        },
-        Marks {
-            total: load.tx,
-            ..Marks::default()
-        },
-    );
+    let (mut rx, mut tx) = (Marks::of(load.rx), Marks::of(load.tx));
     let mut fed = 0;
     let mut silent = 0;
     if load.tx > 0 {

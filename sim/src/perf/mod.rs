@@ -4,6 +4,7 @@ pub mod data_path;
 pub mod full_stack;
 pub mod loss;
 pub mod loss_picture;
+pub mod mixed;
 mod page;
 pub mod queue;
 pub mod queue_page;

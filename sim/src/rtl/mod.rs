@@ -62,6 +62,15 @@ fn seed(seed: u64, number: u32) -> Seed {
     Seed(seed).derive(&format!("card {number}"))
 }
 
+/// A card's seed, and host memory that answers reads after so many cycles; nothing pauses.
+pub fn reading(world_seed: u64, number: u32, cycles: u32) -> (Seed, Surroundings) {
+    let around = Surroundings {
+        memory: Timing::latency(cycles),
+        ..Surroundings::default()
+    };
+    (seed(world_seed, number), around)
+}
+
 /// The card at 512 bits.
 pub fn card512(world_seed: u64, number: u32) -> Rtl512 {
     Rtl512::new(seed(world_seed, number), Surroundings::default())

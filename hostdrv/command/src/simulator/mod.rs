@@ -70,6 +70,9 @@ pub enum Command {
         /// Instead: each congestion controller behind a slow port that marks, with marks (ECN) and without.
         #[arg(long, conflicts_with_all = ["loss", "scale"])]
         queue: bool,
+        /// Instead: frames of several kinds mixed, each row as fast as the card takes them and at the pace of its wire.
+        #[arg(long, conflicts_with_all = ["html", "loss", "scale", "queue"])]
+        mixed: bool,
         /// Simulated time of each run of --loss, --scale or --queue.
         #[arg(long, value_name = "N", default_value_t = 3)]
         milliseconds: u64,
@@ -108,6 +111,7 @@ impl Command {
                 loss,
                 scale,
                 queue,
+                mixed,
                 milliseconds,
                 common,
             } => {
@@ -117,6 +121,8 @@ impl Command {
                     perf::scale(common, seed.seed, *milliseconds, html.as_deref())
                 } else if *queue {
                     perf::queue(common, seed.seed, *milliseconds, html.as_deref())
+                } else if *mixed {
+                    perf::mixed(common, seed.seed)
                 } else {
                     perf::run(common, seed.seed, html.as_deref())
                 }

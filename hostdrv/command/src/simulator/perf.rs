@@ -78,6 +78,16 @@ pub fn scale(
     show(common, &table, perf::scale::print)
 }
 
+/// Frames of several kinds mixed.
+pub fn mixed(common: &Common, seed: u64) -> Result<(), Failure> {
+    let mut bar = Progress::new(perf::mixed::rows(), !common.json);
+    let table = perf::mixed::run(common.card, seed, perf::mixed::FRAMES, |what| {
+        bar.step(what);
+    });
+    bar.finish();
+    show(common, &table?, perf::mixed::print)
+}
+
 /// A slow port that marks.
 pub fn queue(
     common: &Common,
