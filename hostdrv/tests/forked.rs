@@ -90,7 +90,7 @@ fn a_child_has_no_part_in_its_parent_s_device() {
         own.progress().expect("nothing is wrong");
     });
     assert_eq!(status, 0);
-    let (_, qp, _, mr, owned, pd, device) = all.expect("still the parent's");
+    let (_id, qp, _cq, mr, owned, pd, device) = all.expect("still the parent's");
     device.progress().expect("nothing is wrong");
     assert_eq!(mr.to_vec(0, 6).expect("inside"), b"parent");
     assert_eq!(owned.to_vec(0, 6).expect("inside"), [0; 6]);

@@ -9,7 +9,7 @@
 //            request | req_valid_q, u_order | a read is requested, or the pushed job taken   | PREFETCH ahead
 //            beats   | u_beats              | answers; the push window keeps its own
 //            front   | front_q              | a job's beats but for the last one             | none: the job before may still be held
-//            job     | job_q, have_q        | the last beat makes the job whole              | waits until the job before leaves;
+//            job     | job_q, have_q        | the last beat makes the job whole              | waits until the job before has left;
 //                    |                      |                                                | stale_q: jobs of before a reset are discarded
 // Why:       u_order holds the source of each job ahead, in their order. `job_reset` starts the ring again at 0: jobs read or requested before are
 //            discarded. If jobs of the present epoch were given out, a new epoch begins.
@@ -185,7 +185,7 @@ module tx_job_fetch
 
   assign stale       = stale_q != '0 || cfg_i.job_reset;
   assign last_beat   = beat_no_q == BEAT_W'(BEATS - 1);
-  assign beat_ready  = !last_beat || !have_q || leave;
+  assign beat_ready  = !last_beat || !have_q;
   assign whole       = beat_valid && beat_ready && last_beat;
   assign job_valid_o = have_q && !stale;
   assign leave       = have_q && (stale || job_ready_i);

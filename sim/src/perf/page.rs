@@ -38,9 +38,9 @@ pub(super) fn head(title: &str, out: &mut String) -> fmt::Result {
 
 fn write(p: &Performance, out: &mut String) -> fmt::Result {
     head(&format!("Weft: card {}, seed {}", p.card, p.seed), out)?;
-    write!(
+    writeln!(
         out,
-        "<p>Simulated cycle by cycle at 250 MHz; host memory answers reads after 400 ns. Not measured on a board.</p>\n"
+        "<p>Simulated cycle by cycle at 250 MHz; host memory answers reads after 400 ns. Not measured on a board.</p>"
     )?;
     let rates = p.data_path.iter().flat_map(|m| [m.rates.rx, m.rates.tx]);
     let most = rates.flatten().map(|r| r.gbps).fold(1.0, f64::max);
