@@ -232,7 +232,10 @@ fn compare(kind: Kind, a: usize, base: Beside, all: &[Beside]) {
     assert_eq!(base.placed, COUNTED);
     for what in all {
         let seen = measure(kind, a, *what, WRITE);
-        assert!(seen.is_no_worse_than(&base), "{what:?}: {seen:?}, not {base:?}");
+        assert!(
+            seen.is_no_worse_than(&base),
+            "{what:?}: {seen:?}, not {base:?}"
+        );
     }
 }
 

@@ -237,11 +237,25 @@ fn open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
+/// In a process of its own, whose open files are counted.
 #[test]
 fn hostile_clients() {
     if left_out_on_card("hostile_clients", "nothing is lent") {
         return;
     }
+    let status = std::process::Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "share_campaign::campaign", "--ignored"])
+        .arg("--nocapture")
+        .stdout(std::process::Stdio::null())
+        .status()
+        .expect("a process");
+    assert!(status.success(), "the campaign: {status}");
+}
+
+/// Not a test: that process.
+#[test]
+#[ignore = "a process of the test hostile_clients"]
+fn campaign() {
     let mut scene = broker_scene(71, Limits::default());
     let mut honest = scene.honest();
     honest.work(&mut scene);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::device_state::DeviceState;
 use super::packet_filter::lets_in;
-use super::policy::{Asker, Direction, Judgement, REJECTED_BY_POLICY};
+use super::policy::{Asker, Judgement, PolicyDirection, REJECTED_BY_POLICY};
 use super::{CmError, TransportKind};
 use crate::device::{Device, Gate, Knock};
 
@@ -46,7 +46,7 @@ impl ClientGate {
     /// What it wants itself.
     fn wants<'a>(
         &self,
-        direction: Direction,
+        direction: PolicyDirection,
         other: SocketAddrV4,
         private_data: &'a [u8],
     ) -> Asker<'a> {
@@ -67,11 +67,11 @@ impl Gate for ClientGate {
             return Err(REJECTED_BY_POLICY.to_vec());
         }
         let here = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port);
-        self.judge(self.wants(Direction::Listen, here, &[]))
+        self.judge(self.wants(PolicyDirection::Listen, here, &[]))
     }
 
     fn connects(&self, to: SocketAddrV4, private_data: &[u8]) -> Result<(), Vec<u8>> {
-        self.judge(self.wants(Direction::Out, to, private_data))
+        self.judge(self.wants(PolicyDirection::Out, to, private_data))
     }
 
     fn request(&self, request: &Knock<'_>) -> Result<(), Vec<u8>> {
@@ -79,7 +79,7 @@ impl Gate for ClientGate {
             return Err(REJECTED_BY_POLICY.to_vec());
         }
         self.judge(Asker {
-            direction: Direction::In,
+            direction: PolicyDirection::In,
             user: Some(self.user),
             from: *request.from.ip(),
             port: request.port,

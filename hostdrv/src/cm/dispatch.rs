@@ -10,7 +10,7 @@ use super::device_state::DeviceState;
 use super::event::{of_failure, of_reason, of_rejection, CmEvent, CmEventType};
 use super::id::{CmId, CmState, Decision, IdData, IdInner};
 use super::packet_filter::lets_in;
-use super::policy::{Asker, Direction, Judgement, REJECTED_BUSY, REJECTED_BY_POLICY};
+use super::policy::{Asker, Judgement, PolicyDirection, REJECTED_BUSY, REJECTED_BY_POLICY};
 use super::start_up::{Agreed, ConnectFailure};
 use super::TransportKind;
 use crate::device::{Device, EventOwner};
@@ -157,7 +157,7 @@ impl EventOwner for IdInner {
             return Ok(());
         }
         let asker = Asker {
-            direction: Direction::In,
+            direction: PolicyDirection::In,
             user: None,
             from: remote.ip.into(),
             port,

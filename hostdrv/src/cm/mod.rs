@@ -56,8 +56,8 @@ pub use options::CmOption;
 pub use packet_filter::PacketFilter;
 pub use param::{default_peer_to_peer, set_default_peer_to_peer, ConnParam, PEER_TO_PEER_VARIABLE};
 pub use policy::{
-    Asker, Direction, HostPolicy, Judgement, Policy, PolicyError, POLICY_FILE, POLICY_VARIABLE,
-    REJECTED_BUSY, REJECTED_BY_POLICY,
+    Asker, HostPolicy, Judgement, Policy, PolicyDirection, PolicyError, POLICY_FILE,
+    POLICY_VARIABLE, REJECTED_BUSY, REJECTED_BY_POLICY,
 };
 pub use resolver::{
     answer_bytes, answer_from_bytes, Elsewhere, Question, Station, Table, TableError, Told,

@@ -137,6 +137,12 @@ impl Transport for OfProcess {
         }
     }
 
+    fn drives(&self, on: bool) {
+        if let Ok(here) = self.here() {
+            here.drives(on);
+        }
+    }
+
     fn lost(&self) -> Option<String> {
         match self.here() {
             Ok(here) => here.lost(),

@@ -161,11 +161,11 @@ mod tests {
 
     use super::super::rate::{MAX_COUNTED, SECOND};
     use super::*;
-    use crate::cm::{Direction, TransportKind};
+    use crate::cm::{PolicyDirection, TransportKind};
 
     fn asker(from: [u8; 4], port: u16, private_data: &[u8]) -> Asker<'_> {
         Asker {
-            direction: Direction::In,
+            direction: PolicyDirection::In,
             user: None,
             from: from.into(),
             port,
@@ -245,12 +245,12 @@ mod tests {
             policy.judge(0, &asker) == Judgement::Approved
         };
         let zero = [0; 4];
-        assert!(!judge(Direction::Out, [10, 0, 9, 1], 80, 7));
-        assert!(judge(Direction::Out, [10, 0, 9, 1], 80, 8));
-        assert!(judge(Direction::Out, [10, 0, 8, 1], 80, 7));
-        assert!(!judge(Direction::Listen, zero, 4999, 8));
-        assert!(judge(Direction::Listen, zero, 5000, 8));
-        assert!(!judge(Direction::In, [10, 0, 8, 1], 5000, 8));
+        assert!(!judge(PolicyDirection::Out, [10, 0, 9, 1], 80, 7));
+        assert!(judge(PolicyDirection::Out, [10, 0, 9, 1], 80, 8));
+        assert!(judge(PolicyDirection::Out, [10, 0, 8, 1], 80, 7));
+        assert!(!judge(PolicyDirection::Listen, zero, 4999, 8));
+        assert!(judge(PolicyDirection::Listen, zero, 5000, 8));
+        assert!(!judge(PolicyDirection::In, [10, 0, 8, 1], 5000, 8));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub const REJECTED_BY_POLICY: &[u8] = b"weft: not allowed";
 
 /// What the policy is asked about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Direction {
+pub enum PolicyDirection {
     /// A request that comes to a port of this host.
     #[default]
     In,
@@ -32,8 +32,8 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
     /// What is to be done.
-    pub direction: Direction,
-    /// Who asks; [`Out`](Direction::Out): who is asked.
+    pub direction: PolicyDirection,
+    /// Who asks; [`Out`](PolicyDirection::Out): who is asked.
     pub from: Ipv4Addr,
     /// The port that is listened on.
     pub port: u16,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{Asker, Direction, REJECTED_BY_POLICY};
+use super::{Asker, PolicyDirection, REJECTED_BY_POLICY};
 use crate::cm::TransportKind;
 
 /// Most bytes of a rule's reason: what every peer's CM passes on (InfiniBand's has 148).
@@ -84,7 +84,7 @@ struct RuleText {
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) action: Action,
-    direction: Direction,
+    direction: PolicyDirection,
     user: Option<u32>,
     /// Address and mask.
     from: Option<(u32, u32)>,
@@ -167,9 +167,9 @@ impl RuleText {
             _ => Err(wrong("transport", &text, "\"iwarp\" or \"loop\"")),
         });
         let direction = match self.direction.as_deref() {
-            None | Some("in") => Direction::In,
-            Some("out") => Direction::Out,
-            Some("listen") => Direction::Listen,
+            None | Some("in") => PolicyDirection::In,
+            Some("out") => PolicyDirection::Out,
+            Some("listen") => PolicyDirection::Listen,
             Some(text) => return Err(wrong("direction", text, "\"in\", \"out\" or \"listen\"")),
         };
         if self.rate == Some(0) {
@@ -227,10 +227,10 @@ impl Policy {
     }
 
     /// What holds where no rule fits.
-    pub(super) fn default_action(&self, direction: Direction) -> Action {
+    pub(super) fn default_action(&self, direction: PolicyDirection) -> Action {
         match direction {
-            Direction::In => self.default,
-            Direction::Out | Direction::Listen => Action::Accept,
+            PolicyDirection::In => self.default,
+            PolicyDirection::Out | PolicyDirection::Listen => Action::Accept,
         }
     }
 
