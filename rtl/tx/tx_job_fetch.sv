@@ -8,9 +8,7 @@
 //            want    | wanted_q, stood_q    | JOB_TAIL, or the push window, has the next job | not valid in the cycle behind another (stood_q: two)
 //            request | req_valid_q, u_order | a read is requested, or the pushed job taken   | PREFETCH ahead
 //            beats   | u_beats              | answers; the push window keeps its own
-//            front   | front_q              | a job's beats but for the last one             | none: the job before may still be held
-//            job     | job_q, have_q        | the last beat makes the job whole              | waits until the job before has left;
-//                    |                      |                                                | stale_q: jobs of before a reset are discarded
+//            job     | job_q, have_q        | the job is assembled                           | stale_q: jobs of before a reset are discarded
 // Why:       u_order holds the source of each job ahead, in their order. `job_reset` starts the ring again at 0: jobs read or requested before are
 //            discarded. If jobs of the present epoch were given out, a new epoch begins.
 
@@ -138,7 +136,7 @@ module tx_job_fetch
   assign push_take_o = pushed;
 
   // ---------------------------------------------------------------- beats
-  logic read_valid, read_error, beat_valid, beat_ready, whole, next_valid, next_pushed, order_ready;
+  logic read_valid, read_error, beat_valid, beat_ready, next_valid, next_pushed, order_ready;
   logic [DATA_W-1:0] read, beat;
 
   fifo_sync #(
@@ -151,7 +149,7 @@ module tx_job_fetch
     .wr_ready_o(order_ready),
     .wr_data_i (pushed),
     .rd_valid_o(next_valid),
-    .rd_ready_i(whole),
+    .rd_ready_i(leave),
     .rd_data_o (next_pushed),
     .count_o   ()
   );
@@ -176,17 +174,14 @@ module tx_job_fetch
   assign push_ready_o = beat_ready && next_valid && next_pushed;
 
   // ---------------------------------------------------------------- one job
-  logic have_q, error_q, last_beat;
-  logic [         BEAT_W-1:0] beat_no_q;
-  logic [JOB_BITS-DATA_W-1:0] front_q;
-  logic [       JOB_BITS-1:0] job_q;
-  logic [               31:0] number_q;
-  logic                       stale;
+  logic have_q, error_q;
+  logic [  BEAT_W-1:0] beat_no_q;
+  logic [JOB_BITS-1:0] job_q;
+  logic [        31:0] number_q;
+  logic                stale;
 
   assign stale       = stale_q != '0 || cfg_i.job_reset;
-  assign last_beat   = beat_no_q == BEAT_W'(BEATS - 1);
-  assign beat_ready  = !last_beat || !have_q;
-  assign whole       = beat_valid && beat_ready && last_beat;
+  assign beat_ready  = !have_q;
   assign job_valid_o = have_q && !stale;
   assign leave       = have_q && (stale || job_ready_i);
 
@@ -196,18 +191,20 @@ module tx_job_fetch
       beat_no_q <= '0;
       number_q  <= '0;
     end else begin
-      if (beat_valid && beat_ready) beat_no_q <= beat_no_q + 1'b1;
-      if (whole) have_q <= 1'b1;
-      else if (leave) have_q <= 1'b0;
+      if (beat_valid && beat_ready) begin
+        beat_no_q <= beat_no_q + 1'b1;
+        have_q    <= beat_no_q == BEAT_W'(BEATS - 1);
+      end else if (leave) begin
+        have_q <= 1'b0;
+      end
       if (cfg_i.job_reset) number_q <= '0;
       else if (leave && !stale) number_q <= number_q + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (beat_valid && !last_beat) front_q <= (JOB_BITS - DATA_W)'({beat, front_q} >> DATA_W);
-    if (whole) begin
-      job_q   <= {beat, front_q};
+    if (beat_valid && beat_ready) begin
+      job_q   <= {beat, job_q[JOB_BITS-1:DATA_W]};
       error_q <= read_error && !next_pushed;
     end
   end
