@@ -260,6 +260,16 @@ mod simulated {
             .stderr(fs::File::create(&file).expect("made"))
             .spawn()
             .expect("weft starts");
+        // Once the server has let it in, it opens the card, which takes moments.
+        let path = folder.join("card").display().to_string();
+        let is_let_in = |line: &str| line.ends_with(&path) && line.contains(" 03 ");
+        for _ in 0..1000 {
+            let sockets = fs::read_to_string("/proc/net/unix").expect("the system has it");
+            if sockets.lines().any(is_let_in) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         std::thread::sleep(std::time::Duration::from_millis(700));
         card.kill();
         let output = ends(child, &format!("{arguments:?}"));

@@ -206,7 +206,7 @@ impl SharedControl {
         self
     }
 
-    /// Writes a command ([`control`](super::control) has them) with its private data, and rings; its number. [`Full`](NotPosted::Full): of as
+    /// Writes a command ([`control`](crate::unstable::control) has them) with its private data, and rings; its number. [`Full`](NotPosted::Full): of as
     /// many as the ring holds the answers were not read yet.
     pub fn post(&mut self, command: &Command, private_data: &[u8]) -> Result<u32, NotPosted> {
         SharedLine::check(&self.line)?;

@@ -33,7 +33,7 @@ impl Engine {
             .register(pd, base_to, iova, length, access, port)
     }
 
-    /// An STag that names no memory yet. [`SendOp::Bind`] gives it some.
+    /// An STag that names no memory yet. A bind gives it some.
     pub fn alloc_stag(&mut self, pd: PdId, kind: StagKind) -> Result<u32, Error> {
         self.shared.regions.alloc_stag(pd, kind)
     }
