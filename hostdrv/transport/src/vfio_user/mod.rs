@@ -11,7 +11,7 @@ pub mod wire;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::ptr::NonNull;
@@ -33,6 +33,7 @@ use super::open_error::OpenError;
 use super::vectors::Vectors;
 use super::{Bar, Transport, TransportError};
 use crate::dma::{page_size, DmaBuffer, SharedMemory};
+use crate::monotonic::wait_readable;
 
 /// Longest time for an answer: a simulated card on a busy machine is slow, and not that slow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +57,7 @@ struct Connection {
     name: String,
     client: Mutex<Client>,
     watch: Arc<Watch>,
-    guard: Option<JoinHandle<()>>,
+    guard: Option<JoinHandle<io::Result<()>>>,
     /// Bytes of configuration space, BAR0 and BAR2.
     sizes: BTreeMap<u32, u64>,
     addresses: Mutex<IovaAllocator>,
@@ -146,21 +147,36 @@ impl Connection {
             std::thread::Builder::new()
                 .name("vfio-user".to_owned())
                 .spawn(move || {
-                    if let Ok((client, _)) = listener.accept() {
+                    // A client that could not be made never comes.
+                    let [comes, _] = wait_readable([listener.as_fd(), watch.ended()], None)?;
+                    if comes {
+                        let (client, _) = listener.accept()?;
                         drop(listener);
                         guard(&client, &server, &watch);
                     }
+                    Ok(())
                 })
                 .map_err(|e| kernel("starting a thread", e))?
         };
         let client = Client::new(&path);
-        let client = client.map_err(|error| match watch.take_refusal() {
-            Some(libc::EBUSY) => OpenError::Busy {
-                path: socket.to_owned(),
-                holders: Vec::new(),
-            },
-            _ => bad(watch.lost().unwrap_or(error.to_string())),
-        })?;
+        let client = match client {
+            Ok(client) => client,
+            Err(error) => {
+                let refused = match watch.take_refusal() {
+                    Some(libc::EBUSY) => OpenError::Busy {
+                        path: socket.to_owned(),
+                        holders: Vec::new(),
+                    },
+                    _ => bad(watch.lost().unwrap_or(error.to_string())),
+                };
+                // The guard, and with it the server's end, goes before this does.
+                watch.lose("no client".to_owned());
+                return Err(match thread.join() {
+                    Ok(Err(error)) => kernel("accepting the client", error),
+                    _ => refused,
+                });
+            }
+        };
         // A region or two that a server refuses to describe is one that the function has not.
         watch.take_refusal();
         let sizes = [
