@@ -38,6 +38,8 @@ C_PROGRAMS := ibverbs-utils rdmacm-utils perftest fio libibverbs1 librdmacm1 ibv
 c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified, on two simulated cards (docs/c-programs.md)
 	hostdrv/c/unpack.sh $(C_PROGRAMS)
 	hostdrv/c/bindings.sh --check
+	cc -Wall -Wextra -Werror -Itarget/c-programs/usr/include hostdrv/c/tests/extended.c -o target/c-programs/usr/bin/extended \
+		-Ltarget/c-programs/usr/lib/x86_64-linux-gnu -lrdmacm -libverbs -Wl,--allow-shlib-undefined
 	cargo build -q -p weft-rdma -p weft --features weft/sim
 	cargo test -q -p weft-rdma --test programs --test layouts -- --include-ignored
 

@@ -16,7 +16,8 @@ use crate::calls::{refuse, Answer};
 use crate::completions::Acknowledged;
 use crate::object::{given, zeros, Object};
 use crate::process::{lock, process, Process};
-use crate::{queue_pairs, settings};
+use crate::queue_pairs::{self, Extended};
+use crate::{settings, xrc};
 
 /// `rdma_cm_id`.
 #[repr(C)]
@@ -121,7 +122,10 @@ impl Identifier {
         };
         let handle = Self::create(process, weft, (channel, &inbox), context, ps);
         // SAFETY: it was made just now.
-        unsafe { Self::bind(process, handle) };
+        unsafe {
+            Self::bind(process, handle);
+            (*handle).qp_type = (*listener).qp_type;
+        }
         Ok(handle)
     }
 
@@ -246,7 +250,7 @@ unsafe fn param(process: &Process, given: *const rdma_conn_param) -> ConnParam {
 }
 
 /// The domain of identifiers whose programs name none.
-fn default_domain(process: &'static Process) -> Answer<*mut ibv_pd> {
+pub(crate) fn default_domain(process: &'static Process) -> Answer<*mut ibv_pd> {
     static DOMAIN: AtomicPtr<ibv_pd> = AtomicPtr::new(ptr::null_mut());
     static MAKING: Mutex<()> = Mutex::new(());
     let making = lock(&MAKING);
@@ -265,6 +269,7 @@ pub(crate) unsafe fn create_qp(
     id: *mut rdma_cm_id,
     pd: *mut ibv_pd,
     init: *mut ibv_qp_init_attr,
+    mut extended: Extended,
 ) -> Answer<()> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -274,8 +279,11 @@ pub(crate) unsafe fn create_qp(
             true => default_domain(identifier.process)?,
             false => pd,
         };
+        if (*init).qp_type == IBV_QPT_XRC_RECV && extended.xrcd.is_none() {
+            extended.xrcd = Some(xrc::of_process()?);
+        }
         let queues = endpoint::give_queues(id, &mut *init)?;
-        match queue_pairs::create(pd, &mut *init, Some(&identifier.weft)) {
+        match queue_pairs::create(pd, &mut *init, Some(&identifier.weft), &extended) {
             Ok(qp) => {
                 ((*id).qp, (*id).pd) = (qp, pd);
                 Ok(())
@@ -345,8 +353,8 @@ pub(crate) unsafe fn destroy(id: *mut rdma_cm_id) -> Answer<()> {
             // The program may still name it: its memory stays.
             return Ok(());
         }
+        // A connection that is closing gets to its end.
         let gone = Identifier::take(id)?;
-        gone.process.see_out(gone.weft.clone());
         let own = gone.is_synchronous.load(Ordering::Relaxed);
         if !own.is_null() {
             drop(Channel::take(own)?);
@@ -443,17 +451,18 @@ entries! {
 
     /// Its queue pair.
     cm fn rdma_create_qp(id: *mut rdma_cm_id, pd: *mut ibv_pd, init: *mut ibv_qp_init_attr) -> c_int {
-        create_qp(id, pd, init)
+        create_qp(id, pd, init, Extended::default())
     }
 
-    /// The same, where nothing is asked for beyond it.
+    /// The same with an XRC domain, and for `ibv_wr_start`, where it is asked for.
     cm fn rdma_create_qp_ex(id: *mut rdma_cm_id, init: *mut ibv_qp_init_attr_ex) -> c_int {
-        let mask = given(init)?.comp_mask;
-        if mask & !IBV_QP_INIT_ATTR_PD != 0 {
-            return refuse(libc::EOPNOTSUPP, "extensions of queue pairs");
-        }
-        let pd = if mask != 0 { (*init).pd } else { ptr::null_mut() };
-        create_qp(id, pd, init.cast())
+        let asked = given(init)?;
+        let extended = queue_pairs::extensions(asked)?;
+        let pd = match asked.comp_mask & IBV_QP_INIT_ATTR_PD {
+            0 => ptr::null_mut(),
+            _ => asked.pd,
+        };
+        create_qp(id, pd, init.cast(), extended)
     }
 
     /// It goes.
@@ -464,7 +473,6 @@ entries! {
     /// Connects.
     cm fn rdma_connect(id: *mut rdma_cm_id, conn: *mut rdma_conn_param) -> c_int {
         let identifier = Identifier::of(id)?;
-        identifier.process.note_connection();
         identifier.weft.connect(&param(identifier.process, conn))?;
         identifier.complete(id)
     }
@@ -482,7 +490,6 @@ entries! {
     /// Takes a request.
     cm fn rdma_accept(id: *mut rdma_cm_id, conn: *mut rdma_conn_param) -> c_int {
         let identifier = Identifier::of(id)?;
-        identifier.process.note_connection();
         identifier.weft.accept(&param(identifier.process, conn))?;
         identifier.complete(id)
     }
