@@ -353,10 +353,11 @@ entries! {
     ) -> isize {
         given(entries)?;
         let process = of_context(context)?;
-        if most > 0 {
-            write_part(&gid_entry(process), entries.cast(), room);
+        if most == 0 {
+            return refuse(libc::EINVAL, "no room for the GID that there is");
         }
-        Ok(most.min(1))
+        write_part(&gid_entry(process), entries.cast(), room);
+        Ok(1)
     }
 
     /// What kind of GID sysfs would say it is: "IB/RoCE v1", as of all that is not RoCE v2.

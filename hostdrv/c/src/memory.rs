@@ -145,6 +145,9 @@ fn access(bits: c_uint) -> Access {
     given.fold(Access::NONE, |all, (_, right)| all | *right)
 }
 
+/// Rights that another one has to go with.
+const WRITTEN: c_uint = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+
 /// Rights that no region of Weft's has.
 const REFUSED: c_uint = IBV_ACCESS_ON_DEMAND;
 
@@ -164,6 +167,12 @@ unsafe fn register(
     };
     if bits & REFUSED != 0 {
         return refuse(libc::EOPNOTSUPP, "the card has no page faults");
+    }
+    if bits & WRITTEN != 0 && bits & IBV_ACCESS_LOCAL_WRITE == 0 {
+        return refuse(
+            libc::EINVAL,
+            "who lets the peer write has to be able to write himself",
+        );
     }
     let zero_based = bits & IBV_ACCESS_ZERO_BASED != 0;
     let first = if zero_based { 0 } else { iova };

@@ -1,7 +1,9 @@
 #!/bin/sh
 # libfabric's fi_pingpong, which agrees by TCP over the system's network on what it does over the card's: `fi_pingpong.sh server|client PROGRAM ..`.
 role=$1
-shift
+program=$(dirname "$0")/$2
+shift 2
+set -- "$program" "$@"
 if [ "$role" = server ]; then
 	# It listens on the card when its client has called it: the client begins at once, and calls until it is heard.
 	if [ -n "$WEFT_C_LISTENING" ]; then

@@ -363,13 +363,26 @@ pub(crate) unsafe fn destroy(id: *mut rdma_cm_id) -> Answer<()> {
     Ok(())
 }
 
+/// The own address that a program means: this host's loopback one is the device's, as in Linux.
+///
+/// # Safety
+/// As of [`ip::read`].
+unsafe fn own(address: *const sockaddr) -> Answer<SocketAddr> {
+    // SAFETY: the caller's promise.
+    let said = unsafe { ip::read(address) }?;
+    Ok(match said.ip().is_loopback() {
+        true => SocketAddr::new(settings::ip().into(), said.port()),
+        false => said,
+    })
+}
+
 /// # Safety
 /// As `rdma_bind_addr`.
 pub(crate) unsafe fn bind(id: *mut rdma_cm_id, address: *mut sockaddr) -> Answer<()> {
     // SAFETY: the caller's promise.
     unsafe {
         let identifier = Identifier::of(id)?;
-        let local = ip::read(address)?;
+        let local = own(address)?;
         identifier.weft.bind_ip(local)?;
         if !local.ip().is_unspecified() {
             Identifier::bind(identifier.process, id);
@@ -391,7 +404,7 @@ pub(crate) unsafe fn resolve(
         let identifier = Identifier::of(id)?;
         let to: SocketAddr = ip::read(to)?;
         if !from.is_null() {
-            identifier.weft.bind_ip(ip::read(from)?)?;
+            identifier.weft.bind_ip(own(from)?)?;
         }
         identifier.weft.resolve_ip(to)?;
         Identifier::bind(identifier.process, id);
