@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use weft_hostdrv::verbs::{Cq, Found, Moderation, Notify, Wc, WcOpcode, WcStatus};
+use weft_hostdrv::verbs::{Cq, FoundWc, Moderation, Notify, Wc, WcOpcode, WcStatus};
 
 use crate::bindings::*;
 use crate::calls::{refuse, Answer};
@@ -314,7 +314,7 @@ impl Queue {
 /// A structure of the program's that the short way of a poll writes.
 struct Written(*mut ibv_wc);
 
-impl Found for Written {
+impl FoundWc for Written {
     #[inline(always)]
     fn what(&mut self, of: WcOpcode, how: WcStatus, qp_num: u32) {
         let to = self.0;

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use weft_hostdrv::verbs::Access;
+
 use crate::absent;
 use crate::bindings::*;
 use crate::calls::{refuse, Answer, Refused};
@@ -173,10 +175,18 @@ impl Work {
             return refuse(libc::EINVAL, "more SGEs than the queue pair takes");
         }
         let regions: &Regions = pair.regions;
+        let needs = match self.wr.opcode {
+            // The answer is written there.
+            IBV_WR_RDMA_READ | IBV_WR_ATOMIC_FETCH_AND_ADD | IBV_WR_ATOMIC_CMP_AND_SWP => {
+                Access::READ_SINK
+            }
+            _ => Access::NONE,
+        };
+        let pd = pair.qp.pd();
         // SAFETY: the caller's promise.
         let fits = sges
             .iter()
-            .all(|sge| unsafe { regions.has(sge, pair.qp.pd()) });
+            .all(|sge| unsafe { regions.has(sge, pd, needs) });
         match fits {
             true => Ok(()),
             false => refuse(libc::EINVAL, "an SGE that no region of the domain has"),

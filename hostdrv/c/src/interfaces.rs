@@ -40,7 +40,7 @@ fn next(name: &CStr) -> Answer<*mut libc::c_void> {
 }
 
 impl Entry {
-    fn new(address: Ipv4Addr, mask: Ipv4Addr, behind: *mut ifaddrs) -> *mut ifaddrs {
+    fn give(address: Ipv4Addr, mask: Ipv4Addr, behind: *mut ifaddrs) -> *mut ifaddrs {
         let of = |address| made(SocketAddrV4::new(address, 0));
         let entry = Box::into_raw(Box::new(Self {
             c: ifaddrs {
@@ -76,7 +76,7 @@ entries! {
             return Err(std::io::Error::last_os_error().into());
         }
         if let Ok((address, mask)) = settings::network() {
-            list.write(Entry::new(address, mask, list.read()));
+            list.write(Entry::give(address, mask, list.read()));
         }
         Ok(())
     }

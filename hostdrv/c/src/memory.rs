@@ -116,18 +116,19 @@ impl Regions {
 }
 
 impl Regions {
-    /// Is all of an SGE in the region that its lkey names, which is of this domain?
+    /// Is all of an SGE in the region that its lkey names, which is of this domain and has these rights?
     ///
     /// # Safety
     /// Nobody deregisters it meanwhile.
-    pub(crate) unsafe fn has(&self, sge: &ibv_sge, pd: &Pd) -> bool {
+    pub(crate) unsafe fn has(&self, sge: &ibv_sge, pd: &Pd, needs: Access) -> bool {
         // SAFETY: the caller's promise.
         let Some(mr) = (unsafe { self.get(sge.lkey) }) else {
             return false;
         };
         let offset = sge.addr.wrapping_sub(mr.addr());
         let end = offset.checked_add(sge.length.into());
-        mr.pd().is(pd) && end.is_some_and(|end| end <= mr.len() as u64)
+        let fits = end.is_some_and(|end| end <= mr.len() as u64);
+        fits && mr.pd().is(pd) && mr.access().contains(needs)
     }
 }
 

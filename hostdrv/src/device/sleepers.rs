@@ -240,7 +240,8 @@ impl Sleepers {
     pub(super) fn leave(&self) {
         let mut line = self.line();
         line.is_left = true;
-        self.driver.notify_one();
+        // It is the only one that waits there.
+        self.driver.notify_all();
     }
 
     /// Is the device's own thread to end?

@@ -19,7 +19,7 @@ use self::moderation::Moderator;
 use super::comp_channel::{deadline, Announce, CompChannel};
 use super::rings::{Ended, Rings, WorkQueue};
 use super::srq::SrqRings;
-use super::wc::{usual, Found, Wc, WcOpcode, WcStatus};
+use super::wc::{usual, FoundWc, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
 use crate::device::{Device, Said};
 use weft_card_transport::queue_memory::QueueMemory;
@@ -574,7 +574,7 @@ impl CqInner {
 
     /// The short way: the oldest completion, if it has no flags and ends the oldest work of its queue. Was it so?
     #[inline(always)]
-    fn pop_short(&self, taking: &mut Taking, found: &mut impl Found) -> bool {
+    fn pop_short(&self, taking: &mut Taking, found: &mut impl FoundWc) -> bool {
         let Taking {
             ring, next, queues, ..
         } = taking;
@@ -610,7 +610,7 @@ impl CqInner {
 
     /// The short way, if nobody else polls; was it so?
     #[inline(always)]
-    fn pop_one(&self, found: &mut impl Found) -> bool {
+    fn pop_one(&self, found: &mut impl FoundWc) -> bool {
         let Some(mut taking) = self.taking.try_lock() else {
             return false;
         };
@@ -754,7 +754,7 @@ impl Cq {
     /// Writes the oldest completion, if nothing about it is unusual; was it so? Else [`poll_slice`](Self::poll_slice) has to follow, and writes over
     /// what was found.
     #[inline(always)]
-    pub fn poll_usual(&self, found: &mut impl Found) -> bool {
+    pub fn poll_usual(&self, found: &mut impl FoundWc) -> bool {
         !tracing::level_enabled!(tracing::Level::TRACE) && self.inner.pop_one(found)
     }
 

@@ -69,7 +69,7 @@ pub struct Wc {
 }
 
 /// Where the short way of a poll writes what it finds, each as soon as it is known: so nothing has to be kept ([`Cq::poll_usual`](super::Cq::poll_usual)).
-pub trait Found {
+pub trait FoundWc {
     /// What was done, and how it ended.
     fn what(&mut self, opcode: WcOpcode, status: WcStatus, qp_num: u32);
 
@@ -77,7 +77,7 @@ pub trait Found {
     fn which(&mut self, wr_id: u64, byte_len: u32);
 }
 
-impl Found for Wc {
+impl FoundWc for Wc {
     #[inline(always)]
     fn what(&mut self, opcode: WcOpcode, status: WcStatus, qp_num: u32) {
         (self.opcode, self.status, self.qp_num) = (opcode, status, qp_num);
