@@ -99,3 +99,31 @@ entries! {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cards_entry_comes_before_the_systems() {
+        std::env::set_var(settings::IP_VARIABLE, "10.9.8.7/16");
+        let mut list = ptr::null_mut();
+        // SAFETY: a place for a list, which is freed below.
+        assert_eq!(unsafe { getifaddrs(&mut list) }, 0);
+        // SAFETY: there is an entry at least: the card's.
+        let first = unsafe { &*list };
+        // SAFETY: its name and its addresses.
+        let (name, address, mask) = unsafe {
+            let number = |at: *mut libc::sockaddr| (*at.cast::<sockaddr_in>()).sin_addr.s_addr;
+            let name = CStr::from_ptr(first.ifa_name);
+            (name, number(first.ifa_addr), number(first.ifa_netmask))
+        };
+        assert_eq!(name, NAME);
+        assert_eq!(address.to_ne_bytes(), [10, 9, 8, 7]);
+        assert_eq!(mask.to_ne_bytes(), [255, 255, 0, 0]);
+        assert!(!first.ifa_next.is_null(), "the system has interfaces");
+        // SAFETY: it was made above, and nobody looks at it any more.
+        unsafe { freeifaddrs(list) };
+        assert!(lock(&GIVEN).is_empty());
+    }
+}
