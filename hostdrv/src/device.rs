@@ -167,6 +167,8 @@ pub(crate) struct State {
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
+    /// Where they go instead.
+    async_handler: Option<AsyncHandler>,
     /// What files watch, once there was one.
     watch: Option<Arc<Watch>>,
     /// The device's own thread has found something since the program looked.
@@ -243,6 +245,9 @@ impl Drop for Unlocked<'_> {
         }
     }
 }
+
+/// Who takes asynchronous events as they come.
+struct AsyncHandler(Box<dyn Fn(AsyncEvent) + Send>);
 
 impl Shared {
     /// Is what was posted sent by who posts, or left to `progress`? Who sleeps for the device does not look at the bells.
@@ -356,7 +361,9 @@ impl State {
 
     /// Queues an asynchronous event. Nobody has to take them: a program that never does loses the latest.
     pub(crate) fn tell(&mut self, event: AsyncEvent) {
-        if self.async_events.len() < MAX_ASYNC_EVENTS {
+        if let Some(handler) = &self.async_handler {
+            handler.0(event);
+        } else if self.async_events.len() < MAX_ASYNC_EVENTS {
             self.async_events.push(event);
             self.sleepers.announce();
         } else {
@@ -474,6 +481,7 @@ impl Device {
             stream_events: None,
             raw: None,
             async_events: Arc::default(),
+            async_handler: None,
             watch: None,
             driven_news: false,
             empty_looks: 0,
@@ -885,6 +893,12 @@ impl Device {
             Place::Here(_) => None,
             Place::OnCard(on_card) => Some(on_card.processor().clone()),
         }
+    }
+
+    /// From now on asynchronous events go to a function, and do not wait for [`get_async_event`](Self::get_async_event). It is called as they come, with the device's
+    /// lock: it must neither call the device nor panic, but may write to a file or wake a thread.
+    pub fn handle_async_events(&self, handler: impl Fn(AsyncEvent) + Send + 'static) {
+        self.lock().async_handler = Some(AsyncHandler(Box::new(handler)));
     }
 
     /// The oldest asynchronous event not yet taken.

@@ -52,7 +52,7 @@ impl Pd {
 
     /// Are the two the same domain?
     #[inline]
-    pub(crate) fn is(&self, other: &Pd) -> bool {
+    pub fn is(&self, other: &Pd) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
