@@ -36,6 +36,10 @@ impl State {
                 on_card.arm();
                 1
             }
+            Place::Lent(lent) => {
+                lent.arm();
+                1
+            }
         };
         Ok(())
     }
@@ -56,7 +60,8 @@ impl State {
             Place::Here(here) => earlier(here.engine.next_deadline(), own),
             // What came before it was armed.
             Place::OnCard(on_card) if on_card.has_news() => Some(0),
-            Place::OnCard(_) => own,
+            Place::Lent(lent) if lent.has_news() => Some(0),
+            Place::OnCard(_) | Place::Lent(_) => own,
         }
     }
 }
