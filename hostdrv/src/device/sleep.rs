@@ -41,6 +41,8 @@ impl State {
                 1
             }
         };
+        // A pin that was masked by the last one is let through again, also for who sleeps on the file alone.
+        let _ = self.mmio.transport.interrupt_fd(0);
         Ok(())
     }
 

@@ -4,6 +4,8 @@
 //! a moment, so nobody may write them during the calls that begin and end it.
 
 mod arenas;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::io;
