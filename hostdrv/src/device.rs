@@ -41,6 +41,7 @@ mod sleepers;
 mod wqe_intake;
 mod xrcd_registry;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -116,6 +117,11 @@ const MAX_ASYNC_EVENTS: usize = 4096;
 
 /// How often a device with nothing to do is looked at: is it still there? One register read of about a microsecond.
 const PRESENCE_NS: u64 = 10_000_000;
+
+thread_local! {
+    /// Devices whose events this thread hands on.
+    static DISPATCHING: RefCell<Vec<*const AtomicBool>> = const { RefCell::new(Vec::new()) };
+}
 
 /// A Weft card that is up. Clones are the same device.
 #[derive(Clone)]
@@ -814,9 +820,15 @@ impl Device {
     fn dispatch_events(&self) -> Result<usize, DeviceError> {
         /// Unlocks on every way out, once.
         struct Dispatching<'a>(Option<&'a AtomicBool>);
-        impl Dispatching<'_> {
+        impl<'a> Dispatching<'a> {
+            fn begin(dispatching: &'a AtomicBool) -> Self {
+                DISPATCHING.with_borrow_mut(|all| all.push(std::ptr::from_ref(dispatching)));
+                Self(Some(dispatching))
+            }
             fn end(&mut self) {
                 if let Some(dispatching) = self.0.take() {
+                    let own = std::ptr::from_ref(dispatching);
+                    DISPATCHING.with_borrow_mut(|all| all.retain(|one| *one != own));
                     dispatching.store(false, Ordering::Release);
                 }
             }
@@ -830,7 +842,7 @@ impl Device {
             // Another thread, or a callback's caller, is at it.
             return Ok(0);
         }
-        let mut dispatching = Dispatching(Some(&self.shared.dispatching));
+        let mut dispatching = Dispatching::begin(&self.shared.dispatching);
         let mut handled = 0;
         loop {
             let event = {
@@ -852,6 +864,12 @@ impl Device {
             handled += 1;
             self.route_event(event)?;
         }
+    }
+
+    /// Is the caller called back by this device? Then no event comes before it returns.
+    pub(crate) fn calls_back(&self) -> bool {
+        let own = std::ptr::from_ref(&self.shared.dispatching);
+        DISPATCHING.with_borrow(|all| all.contains(&own))
     }
 
     /// Queue pairs at most, and work requests in a queue, if the place of the engine has its own limits.
