@@ -2,8 +2,11 @@
 //! queue, windows, several threads, and memory of its own registered where it lies.
 
 use std::net::SocketAddrV4;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::ptr::NonNull;
 use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -324,4 +327,31 @@ fn a_lent_device_sleeps_and_is_told_of_the_end() {
         assert!(said.contains("the broker of the card is gone"), "{said}");
     }
     drop((accepted, listener, peer, bench));
+}
+
+/// A child made by fork that drops what it has inherited ends nothing of its parent's.
+#[test]
+fn a_child_ends_nothing_of_its_parent_s() {
+    if left_out_on_card("a_child_ends_nothing_of_its_parent_s", "it has a broker") {
+        return;
+    }
+    let mut scene = broker_scene(83, Limits::default());
+    let path = scene.path.clone();
+    let device = scene.with(move || weft_share::open(&path).expect("lent"));
+    let held = Arc::new(Mutex::new(Some(device.clone())));
+    let inherited = held.clone();
+    let mut child = Command::new("true");
+    let work = move || {
+        let device = inherited.try_lock().ok().and_then(|mut held| held.take());
+        assert!(device.is_some_and(|device| device.alloc_pd().is_err()));
+        Ok(())
+    };
+    drop(device);
+    // SAFETY: the child drops what nobody has locked, and is another program then.
+    unsafe { child.pre_exec(work) };
+    assert!(child.status().expect("a child").success());
+    drop(child);
+    let device = held.lock().expect("no panic").take().expect("the parent's");
+    let pd = scene.with(move || device.alloc_pd().map(|_| ()));
+    assert_eq!(pd, Ok(()));
 }

@@ -12,6 +12,7 @@ use super::borrowed_device::BorrowedDevice;
 use super::packet::{self, ask, hear, Words, CREATE_QP, EXTENSIONS, MEMORY};
 use super::talk::{half, some, Talk};
 use super::{sized, version};
+use weft_card_transport::fork::Birthplace;
 use weft_card_transport::queue_memory::QueueMemory;
 use weft_card_transport::{Bell, BorrowedCard};
 use weft_hostdrv::device::{Device, LentDevice};
@@ -82,6 +83,7 @@ impl Client {
                 asking: Mutex::default(),
                 line,
                 version,
+                born: Birthplace::here(),
             },
             ip: half(ip).into(),
             bell,

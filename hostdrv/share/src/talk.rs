@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::packet::{ask, hear, words, Request, Words};
+use weft_card_transport::fork::Birthplace;
 use weft_hostdrv::verbs::SharedLine;
 
 /// The way to a broker. When it is dropped the broker ends what was lent.
@@ -15,6 +16,7 @@ pub(super) struct Talk {
     pub(super) asking: Mutex<()>,
     pub(super) line: Option<Arc<SharedLine>>,
     pub(super) version: u64,
+    pub(super) born: Birthplace,
 }
 
 pub(super) fn some<const N: usize>(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
@@ -43,6 +45,10 @@ impl Talk {
 
 impl Drop for Talk {
     fn drop(&mut self) {
+        // A child made by fork lets go of its files, and of nothing that is its parent's.
+        if !self.born.is_here() {
+            return;
+        }
         // Whoever still has queues may ring, but nobody listens any more.
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         if let Some(line) = &self.line {
