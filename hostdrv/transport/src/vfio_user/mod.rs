@@ -5,7 +5,6 @@
 
 mod guard;
 mod lent;
-mod memory;
 mod message;
 pub mod wire;
 
@@ -28,9 +27,9 @@ use vfio_user::Client;
 
 use self::guard::{guard, system, Watch};
 use super::iova::IovaAllocator;
-use super::monotonic;
 use super::open_error::OpenError;
 use super::vectors::Vectors;
+use super::{exchange, monotonic};
 use super::{Bar, Transport, TransportError};
 use crate::dma::{page_size, DmaBuffer, SharedMemory};
 use crate::monotonic::wait_readable;
@@ -394,7 +393,7 @@ impl Transport for VfioUserTransport {
             .max(1)
             .checked_next_multiple_of(page_size())
             .ok_or_else(|| failed("too long".into()))?;
-        let (memory, file) = memory::shared(whole).map_err(|error| failed(error.to_string()))?;
+        let (memory, file) = exchange::shared(whole).map_err(|error| failed(error.to_string()))?;
         let start = NonNull::new(memory.as_mut_ptr()).ok_or_else(|| failed("no memory".into()))?;
         let iova = self.connection.map(&file, whole)?;
         let mapped = Mapped {
@@ -412,7 +411,7 @@ impl Transport for VfioUserTransport {
         let failed = |reason: String| TransportError::Map { len, reason };
         check_pages(ptr, len)?;
         // SAFETY: the caller vouches: whole pages, valid until `unmap`, and left alone during this call.
-        let file = unsafe { memory::make_shared(ptr, len) };
+        let file = unsafe { exchange::make_shared(ptr, len) };
         let file = file.map_err(|error| failed(error.to_string()))?;
         match self.connection.map(&file, len) {
             Ok(iova) => {
@@ -421,7 +420,7 @@ impl Transport for VfioUserTransport {
             }
             Err(error) => {
                 // SAFETY: as above; the server has not got it.
-                if let Err(error) = unsafe { memory::make_private(ptr, len) } {
+                if let Err(error) = unsafe { exchange::make_private(ptr, len) } {
                     tracing::warn!(%error, "memory stays shared");
                 }
                 Err(error)
@@ -464,7 +463,7 @@ impl Transport for VfioUserTransport {
             return Ok(());
         };
         // SAFETY: the caller of `map` vouched for the memory until now, and leaves it alone during this call.
-        unsafe { memory::make_private(ptr, len) }.map_err(|error| TransportError::Unmap {
+        unsafe { exchange::make_private(ptr, len) }.map_err(|error| TransportError::Unmap {
             iova,
             len,
             reason: format!("the card's server has let go of it, but it stays shared: {error}"),
