@@ -8,7 +8,7 @@
 //                 ◄─ dma_write ◄─ reports ◄───────────────────────────────── weft_rx, weft_tx
 //                 ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
 //            stage                 | what happens
-//            reset_drain           | the buses in a reset of the core; a register on R and B
+//            reset_drain           | the buses in a reset of the core; a register on R, B and the request
 //            mac_loopback, out, in | loopback between both paths and the MAC; a register slice out, a register in
 //            tables                | one access at a time: request and answer in a register each
 //            quiescence            | idle for eight cycles, evaluated a cycle later and joined in the next
@@ -212,6 +212,14 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- reset
+  // The answer ends with the request, a cycle before the drain does: the next request gets one of its own.
+  logic reset_req_q, drained;
+  assign reset_done_o = drained && reset_req_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) reset_req_q <= 1'b0;
+    else reset_req_q <= reset_req_i;
+  end
+
   reset_drain #(
     .DATA_W(DATA_W),
     .BURSTS(32'(DEPTHS.bursts))
@@ -219,8 +227,8 @@ module weft_card
     .clk_i,
     .rst_ni,
     .soft_i           (soft_reset),
-    .req_i            (reset_req_i),
-    .done_o           (reset_done_o),
+    .req_i            (reset_req_q),
+    .done_o           (drained),
     .active_o         (resetting),
     .core_rst_no      (core_rst_n),
     .resets_o         (resets),
