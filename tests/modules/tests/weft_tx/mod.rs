@@ -103,7 +103,9 @@ fn any_row(rng: &mut Rng) -> Row {
 fn any_job(rng: &mut Rng, rows: &[Row], long: bool) -> Job {
     let flow = rng.u16(0..FLOWS as u16);
     let row = &rows[usize::from(flow)];
-    let kind = [RAW, REPLAY, SEGMENT, SEGMENT, MESSAGE, MESSAGE, MESSAGE, MESSAGE][rng.usize(0..8)];
+    let kind = [
+        RAW, REPLAY, SEGMENT, SEGMENT, MESSAGE, MESSAGE, MESSAGE, MESSAGE,
+    ][rng.usize(0..8)];
     let fpdu_payload = match rng.u8(0..8) {
         0 => 9000,
         1 => rng.u16(1..20),
