@@ -9,7 +9,7 @@
 //            byte_packer, u_filled | pieces to full beats
 //            tx_markers            | markers are inserted, four cycles
 //            tx_store, tx_digest   | payload is stored; CRC and sum of it        | both ready, else neither takes the beat
-//            tx_tcp                | headers with checksums, five cycles a frame | waits for sum and CRC
+//            tx_tcp                | headers with checksums, four cycles a frame | waits for sum and CRC
 //            tx_emit               | headers and payload are joined              | a frame has no gap once begun
 // Why:       A frame waits in the store until its checksum is known, then goes out without a gap.
 

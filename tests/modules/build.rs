@@ -345,6 +345,7 @@ fn main() {
             .design(
                 sized("weft_tx", "weft_tx_bench", TX)
                     .stream_out("mac_tx", "mac_tx_")
+                    .stream_out("replay", "replay_")
                     .axi_master("m_axi", "m_axi_"),
             )
             .design(
