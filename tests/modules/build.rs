@@ -233,6 +233,7 @@ fn design(name: &str, top: &str, sources: &[&str]) -> Design {
     Design::new(name)
         .top(top)
         .argument("../../rtl/syn/lint.vlt")
+        .include_dir(rtl.join("prim"))
         .files(sources.iter().map(|file| rtl.join(file)))
         .files(bench)
         .optimise(false) // they run for seconds
