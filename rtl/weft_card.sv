@@ -16,6 +16,8 @@
 // Why:       `rst_ni` is released synchronously to the clock, and resets the buses with the card. All other resets go through reset_drain: the core,
 //            which is all but the register bus, has its own.
 
+`include "weft_assert.svh"
+
 module weft_card
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -777,27 +779,18 @@ module weft_card
     logic now, busy;
     assign now  = ((tbl_rx_q && rx_tbl_req_ready) || (tbl_tx_q && tx_tbl_req_ready)) && tbl_req.number == 4'(t);
     assign busy = tbl_to_tx ? tx_busy_q : rx_busy_q;
-    write_at_rest :
-    cover property (@(posedge clk_i) now && tbl_req.write && !busy);
-    write_in_traffic :
-    cover property (@(posedge clk_i) now && tbl_req.write && busy);
-    read_at_rest :
-    cover property (@(posedge clk_i) now && !tbl_req.write && !busy);
-    read_in_traffic :
-    cover property (@(posedge clk_i) now && !tbl_req.write && busy);
+    `WEFT_COVER(write_at_rest, now && tbl_req.write && !busy, clk_i, 1'b1)
+    `WEFT_COVER(write_in_traffic, now && tbl_req.write && busy, clk_i, 1'b1)
+    `WEFT_COVER(read_at_rest, now && !tbl_req.write && !busy, clk_i, 1'b1)
+    `WEFT_COVER(read_in_traffic, now && !tbl_req.write && busy, clk_i, 1'b1)
   end
   for (genvar i = 0; i < 3; i++) begin : gen_read_point
-    failed :
-    cover property (@(posedge clk_i) core_rst_n && host.read_error && host.read_error_id == 2'(i));
+    `WEFT_COVER(failed, host.read_error && host.read_error_id == 2'(i), clk_i, core_rst_n)
   end
-  soft_reset_in_traffic :
-  cover property (@(posedge clk_i) core_rst_n && soft_reset && !core_idle);
-  function_reset_in_traffic :
-  cover property (@(posedge clk_i) core_rst_n && reset_req_i && !core_idle);
-  owed_answers_in_reset :
-  cover property (@(posedge clk_i) resetting && (m_axi_bvalid || m_axi_rvalid));
-  reset_inside_a_frame :
-  cover property (@(posedge clk_i) resetting && mac_rx_tvalid && !mac_rx_tlast);
+  `WEFT_COVER(soft_reset_in_traffic, soft_reset && !core_idle, clk_i, core_rst_n)
+  `WEFT_COVER(function_reset_in_traffic, reset_req_i && !core_idle, clk_i, core_rst_n)
+  `WEFT_COVER(owed_answers_in_reset, resetting && (m_axi_bvalid || m_axi_rvalid), clk_i, 1'b1)
+  `WEFT_COVER(reset_inside_a_frame, resetting && mac_rx_tvalid && !mac_rx_tlast, clk_i, 1'b1)
 `endif
 
 endmodule

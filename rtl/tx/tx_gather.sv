@@ -15,6 +15,8 @@
 //            step_q: advanced_q marks the cycle in which its wide fields are still read from next_q.
 // Why:       A read error marks the frame as dropped. The rest of its job is read as far as it was requested, and discarded (`quiet`).
 
+`include "weft_assert.svh"
+
 module tx_gather
   import weft_card_pkg::*;
   import weft_tx_pkg::*;
@@ -398,13 +400,7 @@ module tx_gather
   logic unused;
   assign unused = slot_valid_i;
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      slot_is_there : assert (state_q == Body && step.from_slot -> slot_valid_i);
-      answer_within_step : assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
-    end
-  end
-`endif
+  `WEFT_ASSERT(slot_is_there, state_q == Body && step.from_slot -> slot_valid_i)
+  `WEFT_ASSERT(answer_within_step, body_take -> 14'(body_count) <= left_q && body_count != '0)
 
 endmodule

@@ -14,6 +14,8 @@
 // Why:       u_order holds the source of each job ahead, in their order. `job_reset` starts the ring again at 0: jobs read or requested before are
 //            discarded. If jobs of the present epoch were given out, a new epoch begins.
 
+`include "weft_assert.svh"
+
 module tx_job_fetch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -227,20 +229,14 @@ module tx_job_fetch
   logic unused;
   assign unused = ^{rsp_count_i, cfg_i.job_log2[7:5], mask[31:16]};
 
-`ifndef SYNTHESIS
   if (DATA_W > 512 || JOB_BITS % DATA_W != 0) begin : gen_param_check
     $error("tx_job_fetch: DATA_W must divide 1024 and be at most 512");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      room_for_answers : assert (rsp_valid_i -> rsp_ready_o);
-      room_for_order : assert (more -> order_ready);
-      full_told : assert (full_q == (ahead_q == AHEAD_W'(PREFETCH)));
-      one_of_both : assert (!(issue && pushed));
-      stale_in_range : assert (stale_q <= ahead_q);
-      any_stale_told : assert (any_stale_q == (stale_q != '0));
-    end
-  end
-`endif
+  `WEFT_ASSERT(room_for_answers, rsp_valid_i -> rsp_ready_o)
+  `WEFT_ASSERT(room_for_order, more -> order_ready)
+  `WEFT_ASSERT(full_told, full_q == (ahead_q == AHEAD_W'(PREFETCH)))
+  `WEFT_ASSERT(one_of_both, !(issue && pushed))
+  `WEFT_ASSERT(stale_in_range, stale_q <= ahead_q)
+  `WEFT_ASSERT(any_stale_told, any_stale_q == (stale_q != '0))
 
 endmodule

@@ -13,6 +13,8 @@
 // Why:       Many frames' reads are in flight, as steps and reads wait in FIFOs.
 //            `abort_*` names a job whose read failed: no more frames are made of it, only its last step. It is compared between two frames.
 
+`include "weft_assert.svh"
+
 module tx_segmenter
   import weft_card_pkg::*;
   import weft_int_pkg::replay_t;
@@ -330,14 +332,8 @@ module tx_segmenter
                     job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
                     row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:6], phase[1:0]};
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      reads_have_sges : assert (state_q == Read && sge_empty -> |sge_len_q[3:1]);
-      measure_is_new : assert (read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge);
-      address_whole : assert (read_valid_o -> !iova_carry_q);
-    end
-  end
-`endif
+  `WEFT_ASSERT(reads_have_sges, state_q == Read && sge_empty -> |sge_len_q[3:1])
+  `WEFT_ASSERT(measure_is_new, read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge)
+  `WEFT_ASSERT(address_whole, read_valid_o -> !iova_carry_q)
 
 endmodule

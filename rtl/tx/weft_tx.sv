@@ -444,10 +444,8 @@ module weft_tx
   logic unused;
   assign unused = ^{NUM_STAGS == 0, ended};
 
-`ifndef SYNTHESIS
   if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512) begin : gen_param_check
     $error("weft_tx: DATA_W must be 128, 256 or 512");
   end
-`endif
 
 endmodule

@@ -8,6 +8,8 @@
 //            end     | ends_*          | the read has ended
 // Why:       The first SGE's STag comes from a register, not from the block RAM: table STAG is looked up with it at once.
 
+`include "weft_assert.svh"
+
 module rq_answer
   import weft_card_pkg::*;
 #(
@@ -139,16 +141,8 @@ module rq_answer
   logic unused;
   assign unused = ^{order_ready, reads};
 
-`ifndef SYNTHESIS
   if (SLOTS != 16) begin : gen_param_check
     $error("rq_answer: SLOTS is 16");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      room_for_order : assert (read_i -> order_ready);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(room_for_order, read_i -> order_ready)
 endmodule
