@@ -128,13 +128,12 @@ static void serve(void)
 	ibv_wr_start(qp);
 	begin(50, IBV_SEND_SIGNALED);
 	ibv_wr_bind_mw(qp, window, key, &bind);
-	begin(51, IBV_SEND_SIGNALED);
+	// Silent: whether its completion or the answer comes first, nobody promises.
+	begin(51, 0);
 	ibv_wr_send(qp);
 	ibv_wr_set_inline_data(qp, &key, sizeof key);
 	CHECK(!ibv_wr_complete(qp));
 	take(50, IBV_WC_BIND_MW);
-	ibv_end_poll(cq);
-	take(51, IBV_WC_SEND);
 	ibv_end_poll(cq);
 
 	take(1, IBV_WC_RECV);
