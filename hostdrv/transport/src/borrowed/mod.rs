@@ -54,7 +54,7 @@ struct Converted {
 // SAFETY: an address; what may be done with it is in the contract of `Transport::map`.
 unsafe impl Send for Converted {}
 
-/// Who borrows a card. Its lender wakes it by [`interrupt`](Self::interrupt).
+/// Who borrows a card. Its lender wakes it by a [`Bell`].
 pub struct BorrowedCard {
     name: String,
     lender: Arc<dyn CardLender>,
