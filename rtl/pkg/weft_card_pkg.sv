@@ -1306,7 +1306,7 @@ package weft_card_pkg;
   } proc_engine_t;
   parameter int unsigned PROC_ENGINE_PACING_BIT = 0;  // new data goes at the pace of the congestion control
   parameter int unsigned PROC_ENGINE_TIMESTAMPS_BIT = 1;  // TCP timestamps are asked for
-  parameter int unsigned PROC_ENGINE_PROMPT_ACK_BIT = 2;  // the end of a Write is acknowledged at once
+  parameter int unsigned PROC_ENGINE_PROMPT_ACK_BIT = 2;  // the end of a Write is acknowledged at once, of a Send soon
   parameter int unsigned PROC_ENGINE_SHORT_WAY_BIT = 3;  // usual segments are handled the short way
   parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
 

@@ -84,7 +84,7 @@ fn a_gap_is_told_while_data_goes_out() {
 }
 
 /// The sender of a Write waits for its acknowledgment, and nobody here hears of it who would answer: it goes with what is due
-/// when all that has come was handled. In the middle of a Write, and for a Send, there may be company.
+/// when all that has come was handled. In the middle of a Write there may be company.
 #[test]
 fn the_end_of_a_write_is_acknowledged_promptly() {
     for (prompt_ack, fast_path) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -161,6 +161,52 @@ fn the_end_of_a_write_by_a_window_is_acknowledged_promptly() {
             assert_eq!(s.sent.len(), 1, "{note}");
             assert_eq!(s.sent[0].ack, s.seq, "{note}");
         }
+    }
+}
+
+/// The sender of a Send waits as well, but here a program hears of it. An answer carries the acknowledgment; without one it goes
+/// after a tenth of the time.
+#[test]
+fn the_end_of_a_send_is_acknowledged_soon() {
+    const DELAYED: u64 = 20_000;
+    for (prompt_ack, attached, answers) in [
+        (true, true, false),
+        (true, false, false),
+        (true, true, true),
+        (false, true, false),
+    ] {
+        let mut s = Script::with(false, &|config| {
+            config.prompt_ack = prompt_ack;
+            config.delayed_ack = DELAYED;
+            config.attach = attached;
+        });
+        let qp = s.qp();
+        for id in 0..2 {
+            let wr = RecvWr { id, sges: &[] };
+            s.engine.post_recv(s.now, qp, &wr, &mut s.card).unwrap();
+        }
+        s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
+        let send_of = |msn| DdpHeader::untagged(true, control(opcode::SEND), 0, 0, msn, 0);
+        s.data(&message(&send_of(1), &[]));
+        s.wait(MS);
+        s.sent.clear();
+        s.data(&message(&send_of(2), &[]));
+        s.wait(DELAYED / 10 - 1);
+        let note = format!("prompt {prompt_ack}, attached {attached}, answers {answers}");
+        assert_eq!(s.sent.len(), 0, "{note}");
+        if answers {
+            s.engine
+                .post_send(s.now, qp, &send(1, &[]), &mut s.card)
+                .unwrap();
+            s.work();
+            assert_eq!(s.sent.len(), 1, "{note}");
+            assert_eq!(s.sent[0].ack, s.seq, "{note}");
+        }
+        s.wait(1);
+        assert_eq!(s.sent.len(), usize::from(prompt_ack), "{note}");
+        s.wait(DELAYED);
+        assert_eq!(s.sent.len(), 1, "{note}");
+        assert_eq!(s.sent[0].ack, s.seq, "{note}");
     }
 }
 

@@ -10877,7 +10877,7 @@ impl ProcEngine {
     pub const PACING: u8 = 0x1;
     /// Bit 1: TCP timestamps are asked for.
     pub const TIMESTAMPS: u8 = 0x2;
-    /// Bit 2: the end of a Write is acknowledged at once.
+    /// Bit 2: the end of a Write is acknowledged at once, of a Send soon.
     pub const PROMPT_ACK: u8 = 0x4;
     /// Bit 3: usual segments are handled the short way.
     pub const SHORT_WAY: u8 = 0x8;
@@ -11002,7 +11002,7 @@ impl ProcEngine {
         self
     }
 
-    /// Bit 2: the end of a Write is acknowledged at once.
+    /// Bit 2: the end of a Write is acknowledged at once, of a Send soon.
     pub const fn prompt_ack(&self) -> bool {
         self.ways & Self::PROMPT_ACK != 0
     }

@@ -10,7 +10,7 @@ use weft_wire::mpa::MAX_FRAME;
 use weft_wire::terminate::TerminateCode;
 
 use crate::connection::in_flight::InFlight;
-pub use crate::connection::owed::{AckState, OutgoingTerminate, Startup};
+pub use crate::connection::owed::{AckState, Ended, OutgoingTerminate, Startup};
 pub use crate::connection::phase::{Phase, Role, TcpState, TeardownReport};
 pub use crate::connection::sizes::{
     own_scale, segment_size, sender_settings, window_size, DEFAULT_MSS, MIN_SEGMENT,
@@ -48,6 +48,9 @@ pub const TS_LIFE: u64 = (1 << 31) * 1_000;
 
 /// So many ticks behind what the peer has said, the card is told.
 const TS_BEHIND: i32 = 1 << 30;
+
+/// The end of a Send waits for this part of the time that an acknowledgment may wait: long enough for a program that answers at once.
+const SEND_PART: u64 = 10;
 
 /// When TS.Recent was taken that is not known.
 pub const NEVER: u64 = u64::MAX;
@@ -339,11 +342,15 @@ impl Conn {
     #[inline]
     pub fn owe_ack(&mut self, now: u64, delayed: u64) {
         self.ack.pending = self.ack.pending.saturating_add(1);
-        let prompt = core::mem::take(&mut self.ack.prompt);
-        self.ack.urgent |= prompt;
-        if prompt || !self.timers.is_set(Timer::DelayedAck) {
-            let wait = if prompt { 0 } else { delayed };
-            let at = now.saturating_add(wait);
+        let ended = core::mem::take(&mut self.ack.ended);
+        self.ack.urgent |= ended == Ended::Write;
+        let wait = match ended {
+            Ended::Nothing => delayed,
+            Ended::Send => delayed / SEND_PART,
+            Ended::Write => 0,
+        };
+        let at = now.saturating_add(wait);
+        if at < self.timers.expires_at(Timer::DelayedAck) {
             self.timers.set(Timer::DelayedAck, Some(at));
         }
     }

@@ -39,6 +39,18 @@ pub struct OutgoingTerminate {
     pub length: usize,
 }
 
+/// What a message that was received has ended. The later here, the sooner it is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ended {
+    /// Nothing, or what a message answers.
+    #[default]
+    Nothing,
+    /// A Send: the program hears of it, and its answer can carry the acknowledgment.
+    Send,
+    /// A Write: nobody here hears of it who would answer.
+    Write,
+}
+
 /// Acknowledgments owed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckState {
@@ -46,10 +58,18 @@ pub struct AckState {
     pub now: bool,
     /// At once and without data: something lies beyond a gap.
     pub beside: bool,
-    /// A Write has ended: its sender waits for the acknowledgment.
-    pub prompt: bool,
+    /// What has ended since: its sender waits for the acknowledgment.
+    pub ended: Ended,
     /// The peer waits for the acknowledgment owed.
     pub urgent: bool,
     /// Segments received since the last one sent.
     pub pending: u8,
+}
+
+impl AckState {
+    /// A message has ended.
+    #[inline]
+    pub fn ends(&mut self, ended: Ended) {
+        self.ended = self.ended.max(ended);
+    }
 }

@@ -14,8 +14,8 @@ use crate::connection::conn::{Conn, Phase};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::handover::flow::{Opening, Stream, Told};
+use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
-use crate::rdmap::writes::ends_write;
 use weft_tcp::seq;
 
 /// A sender waits so long at most for a window that stands still; and one that has opened is told again so much later.
@@ -78,8 +78,12 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.shared.stats.fpdus_card += 1;
-        self.conn.ack.prompt |=
-            self.shared.config.prompt_ack && ends_write(report.ddp_control, report.rdmap_control);
+        let ended = ended(
+            &self.shared.config,
+            report.ddp_control,
+            report.rdmap_control,
+        );
+        self.conn.ack.ends(ended);
         let header = DdpHeader {
             control: report.ddp_control,
             rdmap_control: report.rdmap_control,

@@ -133,7 +133,8 @@ pub struct EngineConfig {
     /// An acknowledgment waits no longer than this for company.
     pub delayed_ack: u64,
     /// The end of a Write is acknowledged with the next [`Engine::on_timer`](crate::Engine::on_timer): its sender waits for that, and
-    /// nobody here hears of it who would answer. Off: it waits as any other.
+    /// nobody here hears of it who would answer. The end of a Send waits for a tenth of `delayed_ack`, so that an answer may carry it.
+    /// Off: they wait as any other.
     pub prompt_ack: bool,
     /// Where the peer's window limits it, a long message waits until so many full segments may go at once, or a quarter of what is under
     /// way: one job and one doorbell for all of them. 1: whatever may go, goes.

@@ -14,9 +14,9 @@ use crate::connection::conn::Phase;
 use crate::connection::link::Link;
 use crate::interface::verbs::Access;
 use crate::queues::qp::{Qp, Receives};
+use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
 use crate::rdmap::placement::scatter;
-use crate::rdmap::writes::ends_write;
 use weft_tcp::seq;
 
 impl<P: Port> Link<'_, P> {
@@ -139,8 +139,8 @@ impl<P: Port> Link<'_, P> {
         }
         .map_err(fault)?;
         self.shared.stats.bytes_copied += payload.len() as u64;
-        self.conn.ack.prompt |=
-            self.shared.config.prompt_ack && ends_write(header.control, header.rdmap_control);
+        let ended = ended(&self.shared.config, header.control, header.rdmap_control);
+        self.conn.ack.ends(ended);
         self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
     }
 

@@ -2,7 +2,7 @@
 //! frames nor segments.
 
 pub mod atomics;
+pub mod ends;
 pub mod fault;
 pub mod messages;
 pub mod placement;
-pub mod writes;

@@ -13,7 +13,7 @@ use weft_wire::rdmap::{control, opcode};
 use weft_wire::tcp::flag;
 
 use crate::card::port::{Full, Port};
-use crate::connection::conn::{Conn, Phase, ReportPath, TcpState};
+use crate::connection::conn::{Conn, Ended, Phase, ReportPath, TcpState};
 use crate::connection::in_flight::{Header, InFlight, Origin, MAX_FPDUS};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
@@ -21,7 +21,7 @@ use crate::interface::config::EngineConfig;
 use crate::memory::job_data::{Data, JOB_PIECES};
 use crate::memory::region::IovaRange;
 use crate::queues::qp::Qp;
-use crate::rdmap::writes::{ends_write, is_write};
+use crate::rdmap::ends::{ended, is_write};
 use crate::tcp::input::is_marked;
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
@@ -71,8 +71,8 @@ struct Segment {
     length: u32,
     /// A switch has marked it.
     marked: bool,
-    /// The FPDU in it ends a Write, whose sender waits.
-    prompt: bool,
+    /// What the FPDU in it ends.
+    ended: Ended,
 }
 
 /// Handles the report of a Write's FPDU that was placed. False: it is another one, and nothing was done.
@@ -89,7 +89,9 @@ pub fn placed_write(
         && report.epoch == conn.handover.epoch()
         && conn.phase == Phase::Established
         && !seq::lt(report.seq, conn.reassembly.base());
-    conn.ack.prompt |= placed && config.prompt_ack && ends_write(ddp_control, rdmap_control);
+    if placed {
+        conn.ack.ends(ended(config, ddp_control, rdmap_control));
+    }
     placed
 }
 
@@ -98,7 +100,7 @@ impl<P: Port> Link<'_, P> {
     #[inline]
     pub fn fast_placed(&mut self, report: &PlacedReport) -> bool {
         let (ddp_control, rdmap_control) = (report.ddp_control, report.rdmap_control);
-        let prompt = self.shared.config.prompt_ack && ends_write(ddp_control, rdmap_control);
+        let ended = ended(&self.shared.config, ddp_control, rdmap_control);
         let done = report.flags & !PlacedReport::ATTACHED == 0
             && is_write(ddp_control, rdmap_control)
             && self.fast_path(&Segment {
@@ -109,7 +111,7 @@ impl<P: Port> Link<'_, P> {
                 ack: report.ack,
                 length: u32::from(report.payload_len),
                 marked: is_marked(report.status),
-                prompt,
+                ended,
             });
         self.shared.stats.fpdus_card += u64::from(done);
         done
@@ -130,7 +132,7 @@ impl<P: Port> Link<'_, P> {
                 ack: report.ack,
                 length: u32::from(report.payload_len),
                 marked: is_marked(report.status),
-                prompt: false,
+                ended: Ended::Nothing,
             })
     }
 
@@ -175,7 +177,7 @@ impl<P: Port> Link<'_, P> {
         }
         self.shared.stats.segments += 1;
         self.shared.stats.marked += u64::from(report.marked);
-        conn.ack.prompt |= report.prompt;
+        conn.ack.ends(report.ended);
         conn.tries = 0;
         if let Some(keepalive) = self.shared.config.keepalive {
             let at = self.now.saturating_add(keepalive);

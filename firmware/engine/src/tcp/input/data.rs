@@ -79,10 +79,10 @@ impl<P: Port> Link<'_, P> {
     fn take_mark(&mut self, seen: &Seen<'_>) {
         self.shared.stats.marked += u64::from(seen.marked && self.conn.ecn.agreed);
         if self.conn.ecn.differs(seen.marked) && self.conn.ack.pending > 0 {
-            let prompt = self.conn.ack.prompt;
+            let ended = self.conn.ack.ended;
             self.conn.ack.now = true;
             self.acknowledge();
-            self.conn.ack.prompt = prompt;
+            self.conn.ack.ended = ended;
         }
         self.conn.ecn.data(seen.marked, seen.flags & flag::CWR != 0);
     }
