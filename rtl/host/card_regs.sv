@@ -119,7 +119,11 @@ module card_regs
   // SCRATCH is written during a reset as well.
   logic scratch_write;
   assign scratch_write = wr_state_q == WrExecute && w_whole_q && {aw_addr_q[16], wr_offset} == {1'b0, REG_SCRATCH};
-  assign soft_reset_o  = reg_write && wr_offset == REG_CTRL && w_data_q[CTRL_RESET_BIT];
+  // From a register, as `resetting_i` is in what leads to it.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) soft_reset_o <= 1'b0;
+    else soft_reset_o <= reg_write && wr_offset == REG_CTRL && w_data_q[CTRL_RESET_BIT];
+  end
 
   always_comb begin
     wr_state_d = wr_state_q;

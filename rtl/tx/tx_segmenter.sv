@@ -82,6 +82,7 @@ module tx_segmenter
   logic final_d;
   logic [11:0] body_words, body_q;  // FPDU without markers
   logic [11:0] spaces_q;  // words behind the first marker's place
+  logic [12:0] spaces_round_q;  // spaces_q + 129: the first marker, and what rounds
   logic [ 6:0] to_marker_q;
   logic [ 8:0] phase;
   logic [ 4:0] markers;
@@ -90,8 +91,8 @@ module tx_segmenter
   assign final_d    = !message || left_q <= 32'(job_q.fpdu_payload);
   assign body_words = 12'(chunk_q[13:2]) + (is_tagged ? 12'd5 : 12'd6) + 12'(chunk_q[1:0] != 2'd0);
   assign phase      = 9'(job_q.seq - row_q.marker_base);
-  // A marker for each 127 words that begin behind the first one: spaces / 127, exact up to 128 * 127.
-  assign markers    = any_marker_q ? 5'd1 + 5'((spaces_q + 12'(spaces_q[11:7]) + 12'd1) >> 7) : 5'd0;
+  // The first marker and one for each 127 words that begin behind it: 1 + spaces / 127, exact up to 128 * 127.
+  assign markers    = any_marker_q ? 5'((spaces_round_q + 13'(spaces_q[11:7])) >> 7) : 5'd0;
   assign length     = message ? {body_q + 12'(markers), 2'b00} : chunk_q + (append_crc ? 14'd4 : 14'd0);
 
   // ---------------------------------------------------------------- reads
@@ -195,10 +196,11 @@ module tx_segmenter
         if (to_carry_q) job_q.to_or_mo[63:32] <= job_q.to_or_mo[63:32] + 32'd1;
       end
       Layout: begin
-        some_q       <= chunk_q != '0;
-        body_q       <= body_words;
-        spaces_q     <= body_words - 12'(to_marker_q) - 12'd1;
-        any_marker_q <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
+        some_q         <= chunk_q != '0;
+        body_q         <= body_words;
+        spaces_q       <= body_words - 12'(to_marker_q) - 12'd1;
+        spaces_round_q <= 13'(body_words) - 13'(to_marker_q) + 13'd128;
+        any_marker_q   <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
       end
       Step, Read: begin
         if (state_q == Step) length_q <= length;
