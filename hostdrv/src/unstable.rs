@@ -29,6 +29,9 @@ pub mod control {
     };
 }
 
+/// What a congestion controller of one's own is made of.
+pub use weft_engine::congestion;
+
 /// The domain of memory that is shared.
 pub fn domain_of(range: &SharedRange) -> PdId {
     PdId::from_number(range.pd)

@@ -396,6 +396,7 @@ package weft_card_pkg;
   parameter logic [7:0] CONGESTION_CONTROL_CUBIC = 8'd1;
   parameter logic [7:0] CONGESTION_CONTROL_DCTCP = 8'd2;
   parameter logic [7:0] CONGESTION_CONTROL_DELAY = 8'd3;
+  parameter logic [7:0] CONGESTION_CONTROL_CUSTOM = 8'd255;
 
   // What an event tells of, with which fields.
   parameter logic [7:0] EVENT_KIND_CONNECT_REQUEST = 8'd1;

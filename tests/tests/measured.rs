@@ -8,6 +8,9 @@ use weft_sim::kind::CardKind;
 use weft_sim::perf::loss::{self, Goodput, LossTable, CONTROLLERS, DELAYS, LOSSES};
 use weft_sim::perf::{loss_picture, scale};
 
+#[path = "../examples/own_controller.rs"]
+mod own_controller;
+
 const MTU: u16 = 1500;
 
 /// Compares the page between these marks, or renews it.
@@ -137,4 +140,10 @@ fn flows_share_as_the_page_says() {
         rows.join("\n")
     );
     quote("performance.md", "shares of flows", &table);
+}
+
+#[test]
+fn a_controller_of_ones_own_does_as_the_page_says() {
+    let table = own_controller::table().expect("all Writes complete");
+    quote("add-a-controller.md", "own controller", &table);
 }

@@ -67,6 +67,7 @@ pub use management::raw_ring::RawRing;
 pub use queues::loopback::{Carried, LoopbackEvent, Message, MessageKind};
 pub use queues::srq::{SrqConfig, SrqState};
 pub use queues::xrc::XrcdId;
+pub use weft_tcp::control as congestion;
 pub use weft_tcp::control::Congestion;
 pub use weft_tcp::handover::{Handover, Impossible, Timestamps};
 pub use weft_wire::mpa::RtrKinds;

@@ -32,6 +32,7 @@ mod memory_gone;
 mod memory_windows;
 mod neighbours;
 mod on_card;
+mod own_controller;
 mod packets;
 mod queues;
 mod raw_slots;

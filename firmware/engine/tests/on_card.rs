@@ -81,9 +81,17 @@ fn it_is_as_it_was_configured() {
     }
 }
 
+static OWN: weft_engine::congestion::Custom = weft_engine::congestion::Custom {
+    name: "own",
+    paces: false,
+    by_delay: false,
+    exact_ecn: false,
+    new: || Box::new(weft_engine::congestion::Reno::default()),
+};
+
 #[test]
 fn what_it_cannot_have_is_refused() {
-    let refused: [(Change, NotOnCard); 10] = [
+    let refused: [(Change, NotOnCard); 11] = [
         (|c| c.mtu = 575, NotOnCard::Mtu(575)),
         (|c| c.mtu = 1501, NotOnCard::Mtu(1501)),
         (|c| c.receive_window = 1 << 18, NotOnCard::Sizes),
@@ -94,6 +102,10 @@ fn what_it_cannot_have_is_refused() {
         (|c| c.syn_cache = 17, NotOnCard::Sizes),
         (|c| c.memory.in_flight = 7, NotOnCard::Sizes),
         (|c| c.num_flows = 8, NotOnCard::Sizes),
+        (
+            |c| c.congestion = Congestion::Custom(&OWN),
+            NotOnCard::Congestion("own"),
+        ),
     ];
     for (change, why) in refused {
         let mut config = usual();
@@ -111,6 +123,10 @@ fn a_record_that_says_what_cannot_be_is_no_configuration() {
         ProcEngine { mtu: 1501, ..good },
         ProcEngine {
             congestion: 4,
+            ..good
+        },
+        ProcEngine {
+            congestion: 255,
             ..good
         },
         ProcEngine { ecn: 3, ..good },

@@ -4093,6 +4093,8 @@ pub mod congestion_control {
     pub const DCTCP: u8 = 2;
     /// by delay
     pub const DELAY: u8 = 3;
+    /// another one, which a program has brought: told of a connection, and never asked for
+    pub const CUSTOM: u8 = 255;
 }
 
 /// Congestion control of a connection.
@@ -4107,15 +4109,18 @@ pub enum CongestionControl {
     Dctcp = 2,
     /// by delay
     Delay = 3,
+    /// another one, which a program has brought: told of a connection, and never asked for
+    Custom = 255,
 }
 
 impl CongestionControl {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Reno,
         Self::Cubic,
         Self::Dctcp,
         Self::Delay,
+        Self::Custom,
     ];
 
     /// The number.
@@ -4130,6 +4135,7 @@ impl CongestionControl {
             1 => Some(Self::Cubic),
             2 => Some(Self::Dctcp),
             3 => Some(Self::Delay),
+            255 => Some(Self::Custom),
             _ => None,
         }
     }
@@ -4141,6 +4147,7 @@ impl CongestionControl {
             Self::Cubic => "CUBIC",
             Self::Dctcp => "DCTCP",
             Self::Delay => "DELAY",
+            Self::Custom => "CUSTOM",
         }
     }
 
@@ -4151,6 +4158,7 @@ impl CongestionControl {
             Self::Cubic => "RFC 9438",
             Self::Dctcp => "RFC 8257",
             Self::Delay => "by delay",
+            Self::Custom => "another one, which a program has brought: told of a connection, and never asked for",
         }
     }
 }

@@ -133,7 +133,7 @@ pub fn run(
                     congestion,
                     ..FabricConfig::default()
                 };
-                runs.push(measure(&config, faults, milliseconds * 1_000_000)?);
+                runs.push(goodput(&config, faults, milliseconds * 1_000_000)?);
                 progress();
             }
         }
@@ -148,7 +148,11 @@ pub fn run(
     })
 }
 
-fn measure(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, PairError> {
+/// One run of `time` nanoseconds: Writes between two hosts of `config`, with these faults once they are connected.
+///
+/// # Errors
+/// What a call or a completion says.
+pub fn goodput(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, PairError> {
     let fabric = Fabric::new(config)?;
     let way = ConnParam::default();
     let source: Vec<u8> = (0..BYTES).map(|i| (i * 31) as u8).collect();

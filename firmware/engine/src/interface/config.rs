@@ -191,7 +191,7 @@ impl EngineConfig {
 
     /// A SYN asks for ECN.
     pub(crate) fn asks_for_ecn(&self) -> bool {
-        self.ecn == Ecn::Ask || self.ecn == Ecn::WhenAsked && self.congestion == Congestion::Dctcp
+        self.ecn == Ecn::Ask || self.ecn == Ecn::WhenAsked && self.congestion.has_exact_ecn()
     }
 
     /// The MSS that is told to peers.

@@ -6,6 +6,7 @@
 use core::fmt;
 
 use weft_layout::{EcnUse, ProcEngine};
+use weft_tcp::control::Congestion;
 
 use crate::interface::config::Ecn;
 use crate::interface::config::{EngineConfig, Memory};
@@ -56,6 +57,8 @@ same!(Ecn, EcnUse, ecn_number, ecn: Never WhenAsked Ask);
 pub enum NotOnCard {
     /// Its packets are of another size.
     Mtu(u16),
+    /// A program's own controller is code of the host.
+    Congestion(&'static str),
     /// It is to have other sizes of memory than it has, or fewer of the card's rows than there are.
     Sizes,
 }
@@ -66,6 +69,10 @@ impl fmt::Display for NotOnCard {
             NotOnCard::Mtu(mtu) => write!(
                 f,
                 "an MTU of {mtu}: the engine on the card's processor (rung firmware) has {MIN_MTU} to {MAX_MTU}"
+            ),
+            NotOnCard::Congestion(name) => write!(
+                f,
+                "congestion control `{name}`: the engine on the card's processor (rung firmware) has those of its firmware: take one of them, or an engine on the host"
             ),
             NotOnCard::Sizes => f.write_str(
                 "the engine on the card's processor (rung firmware) has the receive window, reassembly memory, send buffer, SYN cache and number of connections \
@@ -88,6 +95,9 @@ fn is_set(ways: u8, way: u8) -> bool {
 pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
     if !(MIN_MTU..=MAX_MTU).contains(&config.mtu) {
         return Err(NotOnCard::Mtu(config.mtu));
+    }
+    if let Congestion::Custom(custom) = config.congestion {
+        return Err(NotOnCard::Congestion(custom.name));
     }
     let ways = [
         (config.pacing, ProcEngine::PACING),
@@ -179,7 +189,8 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         reassembly_memory: REASSEMBLY,
         memory: MEMORY,
         initial_window_segments: record.initial_window,
-        congestion: congestion(record.congestion)?,
+        congestion: congestion(record.congestion)
+            .filter(|c| !matches!(c, Congestion::Custom(_)))?,
         pacing: is_set(record.ways, ProcEngine::PACING),
         ecn: ecn(record.ecn)?,
         peer_ack_delay: record.peer_ack_delay,

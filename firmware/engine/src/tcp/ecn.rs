@@ -1,8 +1,6 @@
 //! Explicit congestion notification: a switch marks what it would else have to drop, the receiver echoes the mark, the sender heeds it
 //! (RFC 3168; RFC 8257 for DCTCP).
 
-use weft_tcp::control::Congestion;
-
 use crate::interface::config::EngineConfig;
 
 impl EngineConfig {
@@ -10,7 +8,7 @@ impl EngineConfig {
     pub(crate) fn ecn_state(&self, agreed: bool) -> EcnState {
         EcnState {
             agreed,
-            exact: self.congestion == Congestion::Dctcp,
+            exact: self.congestion.has_exact_ecn(),
             ..EcnState::default()
         }
     }

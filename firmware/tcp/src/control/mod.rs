@@ -1,11 +1,15 @@
 //! Congestion control: how much may be under way. One trait, and the controllers behind it.
 
 pub mod cubic;
+pub mod custom;
 pub mod dctcp;
 pub mod delay;
 pub mod reno;
 
+use alloc::boxed::Box;
+
 pub use cubic::Cubic;
+pub use custom::{Custom, CustomControl};
 pub use dctcp::Dctcp;
 pub use delay::Delay;
 pub use reno::Reno;
@@ -175,10 +179,12 @@ pub enum Congestion {
     Dctcp,
     /// By delay: for a network that is the host's own.
     Delay,
+    /// A program's own.
+    Custom(&'static Custom),
 }
 
 impl Congestion {
-    /// All of them.
+    /// All that have a name of their own here.
     pub const ALL: [Congestion; 4] = [
         Congestion::Reno,
         Congestion::Cubic,
@@ -193,12 +199,36 @@ impl Congestion {
             Congestion::Cubic => "cubic",
             Congestion::Dctcp => "dctcp",
             Congestion::Delay => "delay",
+            Congestion::Custom(custom) => custom.name,
         }
     }
 
     /// It may have a pace ([`Control::pace`]).
     pub fn paces(self) -> bool {
-        self == Congestion::Delay
+        match self {
+            Congestion::Delay => true,
+            Congestion::Custom(custom) => custom.paces,
+            Congestion::Reno | Congestion::Cubic | Congestion::Dctcp => false,
+        }
+    }
+
+    /// Round-trip times decide how much goes.
+    #[inline]
+    pub fn goes_by_delay(self) -> bool {
+        match self {
+            Congestion::Delay => true,
+            Congestion::Custom(custom) => custom.by_delay,
+            Congestion::Reno | Congestion::Cubic | Congestion::Dctcp => false,
+        }
+    }
+
+    /// Each mark counts (RFC 8257).
+    pub fn has_exact_ecn(self) -> bool {
+        match self {
+            Congestion::Dctcp => true,
+            Congestion::Custom(custom) => custom.exact_ecn,
+            Congestion::Reno | Congestion::Cubic | Congestion::Delay => false,
+        }
     }
 
     /// Of this name.
@@ -208,7 +238,7 @@ impl Congestion {
 }
 
 /// The controller of a connection. A copy of it is all that has to be kept to take back what a congestion did that was none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum Controller {
     /// Reno.
     Reno(Reno),
@@ -218,6 +248,20 @@ pub enum Controller {
     Dctcp(Dctcp),
     /// By delay.
     Delay(Delay),
+    /// A program's own.
+    Custom(Box<dyn CustomControl>),
+}
+
+impl Clone for Controller {
+    fn clone(&self) -> Self {
+        match self {
+            Controller::Reno(control) => Controller::Reno(*control),
+            Controller::Cubic(control) => Controller::Cubic(*control),
+            Controller::Dctcp(control) => Controller::Dctcp(*control),
+            Controller::Delay(control) => Controller::Delay(*control),
+            Controller::Custom(control) => Controller::Custom((**control).copy()),
+        }
+    }
 }
 
 impl Controller {
@@ -228,6 +272,7 @@ impl Controller {
             Congestion::Cubic => Controller::Cubic(Cubic::default()),
             Congestion::Dctcp => Controller::Dctcp(Dctcp::default()),
             Congestion::Delay => Controller::Delay(Delay::default()),
+            Congestion::Custom(custom) => Controller::Custom((custom.new)()),
         }
     }
 
@@ -245,6 +290,7 @@ impl Controller {
             Controller::Cubic(control) => control,
             Controller::Dctcp(control) => control,
             Controller::Delay(control) => control,
+            Controller::Custom(control) => &mut **control,
         }
     }
 }
@@ -257,6 +303,7 @@ impl Control for Controller {
             Controller::Cubic(control) => control.window(),
             Controller::Dctcp(control) => control.window(),
             Controller::Delay(control) => control.window(),
+            Controller::Custom(control) => (**control).window(),
         }
     }
 
@@ -271,6 +318,7 @@ impl Control for Controller {
             Controller::Cubic(control) => control.acknowledged(progress),
             Controller::Dctcp(control) => control.acknowledged(progress),
             Controller::Delay(control) => control.acknowledged(progress),
+            Controller::Custom(control) => (**control).acknowledged(progress),
         }
     }
 
@@ -284,6 +332,7 @@ impl Control for Controller {
             Controller::Cubic(control) => control.pace(),
             Controller::Dctcp(control) => control.pace(),
             Controller::Delay(control) => control.pace(),
+            Controller::Custom(control) => (**control).pace(),
         }
     }
 }

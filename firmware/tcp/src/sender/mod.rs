@@ -382,7 +382,7 @@ impl Sender {
     /// Round-trip times decide how much goes.
     #[inline]
     pub fn goes_by_delay(&self) -> bool {
-        matches!(self.control, Controller::Delay(_))
+        self.congestion.goes_by_delay()
     }
 
     /// New bytes that the congestion window (and the pace, where there is one) and the peer's window allow now.

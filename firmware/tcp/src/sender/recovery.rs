@@ -37,7 +37,7 @@ impl Sender {
         } else {
             self.undo.forget();
             if phase == Phase::None {
-                self.undo.begin(self.control, self.una);
+                self.undo.begin(self.control.clone(), self.una);
             }
             self.control.congestion(Event::Timeout, now, flight);
         }
@@ -147,7 +147,7 @@ impl Sender {
     /// Fast recovery begins.
     fn enter(&mut self, now: u64) {
         let flight = self.flight();
-        self.undo.begin(self.control, self.una);
+        self.undo.begin(self.control.clone(), self.una);
         self.control.congestion(Event::Loss, now, flight);
         self.phase = Phase::Fast { point: self.nxt };
         self.prr = Prr::new(flight);

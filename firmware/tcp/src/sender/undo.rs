@@ -15,7 +15,7 @@ use crate::control::Controller;
 use crate::seq;
 
 /// A recovery's reduction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Account {
     /// The controller before it.
     before: Controller,
@@ -26,7 +26,7 @@ struct Account {
 }
 
 /// What is to be taken back: the controller as it was before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Spared {
     /// The reduction of the latest recovery.
     Latest(Controller),
@@ -35,7 +35,7 @@ pub(super) enum Spared {
 }
 
 /// Of the last two recoveries.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Accounts {
     latest: Option<Account>,
     earlier: Option<Account>,
@@ -55,7 +55,7 @@ impl Undo {
     /// A recovery begins at `una`, with this controller.
     pub fn begin(&mut self, before: Controller, una: u32) {
         let accounts = self.0.get_or_insert_default();
-        if let Some(latest) = accounts.latest.filter(|account| account.open > 0) {
+        if let Some(latest) = accounts.latest.take_if(|account| account.open > 0) {
             accounts.earlier = Some(latest);
         }
         accounts.latest = Some(Account {
@@ -98,7 +98,7 @@ impl Undo {
         match &mut accounts.latest {
             Some(latest) => {
                 latest.before = grown(before, &latest.before);
-                Some(Spared::Earlier(latest.before))
+                Some(Spared::Earlier(latest.before.clone()))
             }
             None => Some(Spared::Latest(before)),
         }

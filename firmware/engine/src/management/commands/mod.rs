@@ -8,6 +8,7 @@
 
 mod adoption;
 mod answers;
+mod controllers;
 mod entries;
 mod requests;
 
@@ -15,6 +16,7 @@ pub(crate) use adoption::stream_of;
 pub use adoption::{adopt, start_mpa, stream_record};
 pub(crate) use answers::describe;
 pub use answers::{connection_of, outcome, refused, rung_of, srq_state_of, state_of, Refusal};
+pub(crate) use controllers::{congestion, congestion_number};
 pub use entries::{entry_of, event_of};
 pub use requests::{
     abort, accept, alloc_pd, alloc_stag, alloc_xrcd, connect, create_qp, create_qp_with_srq,
@@ -24,8 +26,7 @@ pub use requests::{
 };
 pub use weft_layout::{Answer, Command, EventEntry};
 
-use weft_layout::{CongestionControl, PartitionRung, QueuePairState, StagKind as StagKindNumber};
-use weft_tcp::control::Congestion;
+use weft_layout::{PartitionRung, QueuePairState, StagKind as StagKindNumber};
 use weft_wire::mpa::RtrKinds;
 
 use crate::interface::cm::ConnId;
@@ -52,7 +53,6 @@ pub(crate) use same;
 same!(QpState, QueuePairState, state_number, state: Idle Rts Closing Terminating Error);
 same!(StagKind, StagKindNumber, stag_kind_number, stag_kind: Window1 Window2 FastRegion);
 same!(Rung, PartitionRung, rung_number, rung: Host CrcSend Crc Placement Firmware Full);
-same!(Congestion, CongestionControl, congestion_number, congestion: Reno Cubic Dctcp Delay);
 
 impl Rung {
     /// Its number in commands, which stays whatever rungs are added.
