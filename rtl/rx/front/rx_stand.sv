@@ -76,20 +76,22 @@ module rx_stand
     Sought
   } seek_e;
 
-  phase_e phase_q, phase_d;
+  phase_e phase, phase_q, phase_d;  // phase_q means nothing while it is vacant: a pop is late, and ends in vacant_o alone
   seek_e seek_q;
   logic again, seek, may_look, look_again, fetch_again, weigh_again, next_found, next_tcp_q, load, load_known, turns_ready, stays_ready;
   logic popped_q, ready_q, payload_set_q;
   logic [15:0] flow_d;
 
+  assign phase          = vacant_o ? Empty : phase_q;
+
   // ---------------------------------------------------------------- the packet behind: flow
   // One lookup at a time; the packet here goes first.
-  assign again          = phase_q == Look || phase_q == Looking;
+  assign again          = phase == Look || phase == Looking;
   assign seek           = packet_valid_i && packet_i.segment.is_tcp && seek_q == Seek && !again;
   assign next_found     = seek_q == Sought || (seek_q == Seeking && lookup_rsp_i);
   assign may_look       = seek_q != Seeking && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
-  assign lookup_valid_o = (phase_q == Look || seek) && may_look;
-  assign lookup_key_o   = phase_q == Look ? packet_o.segment.key : packet_i.segment.key;
+  assign lookup_valid_o = (phase == Look || seek) && may_look;
+  assign lookup_key_o   = phase == Look ? packet_o.segment.key : packet_i.segment.key;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) seek_q <= Seek;
@@ -104,9 +106,9 @@ module rx_stand
   assign load           = vacant_o && next_found && may_load_i && (payload_set_q || payload_ready_i) && !hold_i && !lookup_changed_i;
   assign load_known     = next_tcp_q && lookup_hit_i;
   assign packet_ready_o = load;
-  assign fetch_valid_o  = (phase_q == Fetch && !hold_i) || load;
+  assign fetch_valid_o  = (phase == Fetch && !hold_i) || load;
   assign fetch_flow_o   = vacant_o ? lookup_flow_i : flow_o;
-  assign flow_d         = vacant_o || phase_q == Looking ? lookup_flow_i : flow_o;
+  assign flow_d         = vacant_o || phase == Looking ? lookup_flow_i : flow_o;
   assign payload_ask_o  = packet_valid_i && packet_i.payload && !payload_set_q;
 
   // A table was written, or an end changed the position.
@@ -116,7 +118,7 @@ module rx_stand
 
   // The next phase without a pop.
   always_comb begin
-    unique case (phase_q)
+    unique case (phase)
       Empty:   phase_d = !load ? Empty : load_known ? Latch : Ready;
       Look:    phase_d = may_look ? Looking : Look;
       Looking: phase_d = look_again ? Look : !lookup_rsp_i ? Looking : lookup_hit_i ? Fetch : Ready;
@@ -130,9 +132,9 @@ module rx_stand
   end
 
   // phase_d == Ready, in a form that uses the late inputs last.
-  assign turns_ready = (phase_q == Empty && load && !load_known) || (phase_q == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
-                       ((phase_q == Judge || phase_q == Ready) && !look_again && !known_o);
-  assign stays_ready = (phase_q == Judge || phase_q == Ready) && !look_again && !fetch_again;
+  assign turns_ready = (phase == Empty && load && !load_known) || (phase == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
+                       ((phase == Judge || phase == Ready) && !look_again && !known_o);
+  assign stays_ready = (phase == Judge || phase == Ready) && !look_again && !fetch_again;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -143,13 +145,13 @@ module rx_stand
       known_o       <= 1'b0;
       payload_set_q <= 1'b0;
     end else begin
-      phase_q  <= pop_i ? Empty : phase_d;
-      vacant_o <= pop_i || (vacant_o && !load);  // phase_q == Empty
-      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);  // phase_q == Ready, or it was until a pop
+      phase_q  <= phase_d;
+      vacant_o <= pop_i || (vacant_o && !load);
+      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);  // phase_q == Ready
       popped_q <= pop_i;
       if (vacant_o) known_o <= load_known;
-      else if (phase_q == Look) known_o <= 1'b0;
-      else if (phase_q == Looking && lookup_rsp_i) known_o <= lookup_hit_i;
+      else if (phase == Look) known_o <= 1'b0;
+      else if (phase == Looking && lookup_rsp_i) known_o <= lookup_hit_i;
       if (load || payload_flush_i) payload_set_q <= 1'b0;
       else if (packet_valid_i && payload_ready_i) payload_set_q <= 1'b1;
     end
@@ -157,14 +159,14 @@ module rx_stand
   always_ff @(posedge clk_i) begin
     if (vacant_o) packet_o <= packet_i;
     flow_o  <= flow_d;
-    found_o <= vacant_o || phase_q == Looking;
+    found_o <= vacant_o || phase == Looking;
   end
 
-  assign latch_o = phase_q == Latch;
-  assign weigh_o = phase_q == Weigh;
+  assign latch_o = phase == Latch;
+  assign weigh_o = phase == Weigh;
   assign ready_o = ready_q && !popped_q;
 
-  `WEFT_ASSERT(vacant_told, vacant_o == (phase_q == Empty) && ready_o == (phase_q == Ready))
+  `WEFT_ASSERT(vacant_told, (vacant_o || phase_q != Empty) && ready_o == (phase == Ready))
   `WEFT_ASSERT(stood, pop_i -> ready_o)
 
 endmodule
