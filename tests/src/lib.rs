@@ -9,6 +9,7 @@ pub mod markers;
 pub mod namespace;
 pub mod peer;
 pub mod profiles;
+pub mod replay_cost;
 pub mod resolvers;
 pub mod target;
 pub mod traffic;

@@ -5,6 +5,7 @@ use weft_sim::kind::CardKind;
 use weft_sim::link::Faults;
 use weft_sim::perf::scale;
 use weft_tests::goodput::{late_hosts, measure, Run, CONTROLLERS, HARM};
+use weft_tests::replay_cost;
 
 /// The delayed acknowledgment that a probe of a lone segment allows for: nobody has to wait for it.
 const TIMER_NS: u64 = 40_000_000;
@@ -102,5 +103,24 @@ fn no_timer_expires_because_its_host_was_away() {
         let goodput = measure(&run).expect("all Writes complete");
         assert_eq!(goodput.sender.timeouts, 0, "{away}");
         assert_eq!(goodput.sender.retransmits, 0, "{away}");
+    }
+}
+
+/// A sample of the table, the same figures.
+#[test]
+fn the_cost_of_replays_is_as_the_page_says() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/handover.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    for row in [
+        replay_cost::row(500, Congestion::Delay, HARM[0], replay_cost::SEEDS),
+        replay_cost::row_of_cuts(HARM[3]),
+    ] {
+        let row = row.expect("all Writes complete");
+        assert!(row.good, "{}", row.text);
+        assert!(
+            page.contains(&row.text),
+            "docs/handover.md is stale: cargo run -p weft-tests --example replay_cost -- --write\n{}",
+            row.text
+        );
     }
 }
