@@ -385,6 +385,19 @@ mod on_a_simulated_card {
     }
 
     #[test]
+    fn a_controller_is_one_of_those_that_there_are() {
+        let client =
+            "rping --device sim:card=model --ip 10.0.0.1/24 -c -a 10.0.0.2 -C 1 --congestion bbr";
+        let output = run(&client.split(' ').collect::<Vec<_>>());
+        assert!(!output.status.success());
+        let said = text(&output.stderr);
+        assert!(
+            said.contains("[possible values: reno, cubic, dctcp, delay]"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn what_cannot_be_predicted_is_refused() {
         let said = |arguments: &[&str]| {
             let output = run(&[&["project"][..], arguments].concat());

@@ -131,6 +131,7 @@ fn with_looks(
         mtu,
         rungs: load.rungs(rung)?.to_vec(),
         replay: load.replay,
+        congestion: load.controller()?,
         looks: looks.clone(),
         ..FabricConfig::default()
     })?;

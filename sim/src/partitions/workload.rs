@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use weft_hostdrv::{bounded, Rung};
+use weft_hostdrv::{bounded, Congestion, Rung};
 
 /// The ready ones, by name; the first is the default.
 pub const READY: [(&str, &str); 12] = [
@@ -69,6 +69,9 @@ pub struct Load {
     /// Delay of the link in nanoseconds, each way.
     #[serde(default = "delay")]
     pub delay_ns: u64,
+    /// Congestion control of both ends, by its name. CUBIC, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
     /// The rung of the end that does not post. As that of the end that posts, if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_end: Option<String>,
@@ -86,6 +89,17 @@ impl Load {
             reason: unknown.to_string(),
         })?;
         Ok([first, other])
+    }
+
+    /// The congestion controller of both ends.
+    pub fn controller(&self) -> Result<Congestion, WorkloadError> {
+        let Some(name) = &self.congestion else {
+            return Ok(Congestion::default());
+        };
+        Congestion::named(name).ok_or_else(|| WorkloadError::Congestion {
+            load: self.name.clone(),
+            given: name.clone(),
+        })
     }
 }
 
@@ -151,6 +165,14 @@ pub enum WorkloadError {
         /// What there is.
         reason: String,
     },
+    /// No controller is called so.
+    #[error("load `{load}`: congestion is {given}, but a controller is one of {}", Congestion::ALL.map(Congestion::name).join(", "))]
+    Congestion {
+        /// Of which load.
+        load: String,
+        /// Given.
+        given: String,
+    },
     /// There is nothing to run.
     #[error("{path} has no load")]
     Empty {
@@ -188,6 +210,7 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Load>, WorkloadError> {
     for load in &file.load {
         check(load)?;
         load.rungs(Rung::default())?;
+        load.controller()?;
     }
     Ok(file.load)
 }
@@ -283,6 +306,10 @@ mod tests {
         let rungs = parse("f", &other("host")).unwrap()[0].rungs(Rung::Crc);
         assert_eq!(rungs.unwrap(), [Rung::Crc, Rung::Host]);
         assert!(error(&other("attic")).contains("other_end is attic, but a rung is one of host"));
+        let by = |name| format!("{load}write = 1\ncongestion = \"{name}\"\n");
+        let controller = parse("f", &by("dctcp")).unwrap()[0].controller();
+        assert_eq!(controller.unwrap(), Congestion::Dctcp);
+        assert!(error(&by("bbr")).contains("bbr, but a controller is one of reno, cubic"));
         assert_eq!(error("load = []"), "f has no load");
         assert!(read("no/such/file")
             .unwrap_err()

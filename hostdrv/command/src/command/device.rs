@@ -12,7 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weft_hostdrv::cm::Revision;
 use weft_hostdrv::transport::OpenError;
-use weft_hostdrv::{Device, DeviceConfig, Rung, RungError};
+use weft_hostdrv::{Congestion, Device, DeviceConfig, Rung, RungError};
 use weft_tools::connection::{ConnectionTerms, RtrList};
 
 use super::reach::{self, Reached};
@@ -86,6 +86,9 @@ pub struct Station {
     /// file in WEFT_FIRMWARE_ENGINE.
     #[arg(long, env = "WEFT_RUNG", default_value_t, value_parser = rung())]
     pub rung: Rung,
+    /// Who decides how much of a connection may be in flight: reno, cubic, dctcp or delay (docs/tcp.md).
+    #[arg(long, value_name = "NAME", default_value = "cubic", value_parser = congestion())]
+    pub congestion: Congestion,
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -94,6 +97,12 @@ pub struct Station {
 /// A rung by its name.
 pub fn rung() -> impl TypedValueParser<Value = Rung> {
     PossibleValuesParser::new(Rung::ALL.map(Rung::name)).try_map(|name| name.parse::<Rung>())
+}
+
+/// A congestion controller by its name.
+pub fn congestion() -> impl TypedValueParser<Value = Congestion> {
+    PossibleValuesParser::new(Congestion::ALL.map(Congestion::name))
+        .try_map(|name| Congestion::named(&name).ok_or("no such controller"))
 }
 
 /// What is written beside the work.
@@ -146,6 +155,7 @@ impl Station {
         let mut config = DeviceConfig::new(self.mac(), self.ip.address)
             .mtu(self.mtu)
             .rung(self.rung)
+            .congestion(self.congestion)
             .netmask(self.ip.mask().into())
             .gateway(self.gateway);
         if let Some(seed) = self.seed {
