@@ -45,14 +45,16 @@ impl IovaAllocator {
             .collect();
         ranges.sort_unstable_by_key(|range| *range.start());
         let mut free = FreeRuns::default();
-        let mut next = 0;
+        let mut next = None;
         for range in &ranges {
             let end = u128::from(*range.end()) + 1 + u128::from(granule);
-            let start = next.max(u128::from(*range.start()));
+            // Runs that touch would be one, over the hole between their ranges.
+            let beyond = next.map_or(0, |next: u128| next + u128::from(granule));
+            let start = beyond.max(u128::from(*range.start()));
             if start < end {
                 free.give(start, end);
             }
-            next = next.max(end);
+            next = next.max(Some(end));
         }
         Self {
             ranges,
@@ -117,6 +119,7 @@ impl IovaAllocator {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     const PAGE: u64 = 4096;
 
@@ -137,6 +140,32 @@ mod tests {
         assert!(!iova.release(b, 2 * PAGE), "twice");
         assert_eq!(iova.allocate(PAGE), Some(b), "the hole is used again");
         assert_eq!(iova.allocate(3 << 20), Some(HUGE_PAGE));
+    }
+
+    /// A hole between two ranges that is no longer than the unused granule: no mapping goes over it.
+    #[test]
+    fn a_hole_of_a_page_stays_a_hole() {
+        for hole in [PAGE / 2, PAGE, 2 * PAGE] {
+            let end = 16 << 20;
+            let mut iova = IovaAllocator::new(
+                [LOWEST..=end - 1, end + hole..=2 * end - 1],
+                0xffff_ffff_ffff_f000,
+                64,
+            );
+            let mut all = 0;
+            while let Some(start) = iova.allocate(3 * PAGE) {
+                let over = start < end + hole && start + 3 * PAGE > end;
+                assert!(!over, "{start:#x} is over the hole of {hole} at {end:#x}");
+                all += 3 * PAGE;
+            }
+            assert!(all > 2 * end / 3, "{all} bytes");
+            let mut iova = IovaAllocator::new(
+                [LOWEST..=end - 1, end + hole..=2 * end - 1],
+                0xffff_ffff_ffff_f000,
+                64,
+            );
+            assert_eq!(iova.allocate(end), None, "no range is so long");
+        }
     }
 
     #[test]
@@ -218,7 +247,9 @@ mod tests {
     }
 
     fn ranges() -> impl Strategy<Value = Vec<RangeInclusive<u64>>> {
-        let range = (0..64u64, 1..4096u64)
+        // Up to the next slot, and often just short of it.
+        let pages = prop_oneof![1..4096u64, 4090..=4096u64];
+        let range = (0..64u64, pages)
             .prop_map(|(slot, pages)| (slot << 24)..=((slot << 24) + pages * PAGE - 1));
         prop::collection::btree_map(0..64u8, range, 1..6).prop_map(|by_key| {
             let mut ranges: Vec<_> = by_key.into_values().collect();
@@ -229,7 +260,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
         /// Whatever is asked for and given back, mappings are aligned, inside the ranges, and a granule apart;
         /// and when all is given back, all is as at the start.

@@ -186,6 +186,7 @@ fn parse(kind: u8, payload: &[u8]) -> Option<FromCard> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     fn card(kind: u8, sequence: u8, payload: &[u8]) -> Vec<u8> {
         encode(kind, sequence, payload)
@@ -200,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
         /// Cut anywhere, frames come out as they went in.
         #[test]
