@@ -420,7 +420,14 @@ fn a_lent_queue_is_not_read_when_it_goes() {
     let device = bench.device(0);
     let pd = device.alloc_pd().expect("a domain");
     let cq = device.create_shareable_cq(64).expect("a queue");
+    // No more work than places: they are not counted yet.
+    let cap = QpCap {
+        max_send_wr: 16,
+        max_recv_wr: 16,
+        ..QpCap::default()
+    };
     let init = QpInit {
+        cap,
         shareable: true,
         ..QpInit::new(&cq)
     };
