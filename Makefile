@@ -13,7 +13,7 @@ demo: ## build, then connect two simulated cards twelve ways and move verified d
 	cargo weft demo
 
 test: setup ## every test: units, full stack, conformance, bad input
-	WEFT_TEST_LIMIT=$${WEFT_TEST_LIMIT:-600} cargo test --workspace --features weft/sim
+	WEFT_TEST_LIMIT=$${WEFT_TEST_LIMIT:-600} cargo test --workspace --features weft-command/sim
 
 explore: ## the hand-over of a flow between card and engine in all orders of events (EXPLORE=--larger: hours)
 	cargo run -q -p weft-explore -- $(EXPLORE)
@@ -22,14 +22,14 @@ rungs: setup ## the full-stack suites at rungs that they do not have by themselv
 	.ci/rungs
 
 test-vfio: lanes ## the driver under a Linux guest's VFIO, on cards served by vfio-user
-	cargo run -q --bin vfio_lane --features weft/sim
+	cargo run -q --bin vfio_lane --features weft-command/sim
 
 test-peer: lanes ## Linux soft-iWARP (siw) in a guest against a simulated card
-	cargo run -q --bin peer_lane --features weft/sim
+	cargo run -q --bin peer_lane --features weft-command/sim
 
 lanes: setup
 	@./setup.sh guest
-	cargo build --workspace --features weft/sim --bin weft --bin vfio_lane --bin peer_lane --bin weft-guest-agent --bin weft-say-no
+	cargo build --workspace --features weft-command/sim --bin weft --bin vfio_lane --bin peer_lane --bin weft-guest-agent --bin weft-say-no
 
 # Their libraries with them; nothing is installed.
 C_PROGRAMS := ibverbs-utils rdmacm-utils perftest fio libibverbs1 librdmacm1 ibverbs-providers libibumad3 libnl-3-200 libnl-route-3-200 libpci3 \
@@ -42,7 +42,7 @@ c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified,
 		-Ltarget/c-programs/usr/lib/x86_64-linux-gnu -lrdmacm -libverbs -Wl,--allow-shlib-undefined
 	cp hostdrv/c/tests/*.sh target/c-programs/usr/bin
 	ln -sf libpsm_infinipath.so.1.16 target/c-programs/usr/lib/libpsm1/libpsm_infinipath.so.1
-	cargo build -q -p weft-rdma -p weft --features weft/sim
+	cargo build -q -p weft-rdma -p weft-command --features weft-command/sim
 	cargo test -q -p weft-rdma --test programs --test layouts -- --include-ignored
 
 cost: setup ## instructions of a post and its poll, of the engine for each segment, and bytes for each connection: tables (COST=--gate: above a bar fails)
@@ -67,11 +67,11 @@ fast: export RTL_SIM_CFLAGS := -march=native -mprefer-vector-width=512
 fast: export WEFT_CARD_OBSERVE := 0
 fast: setup ## target/fast/weft, whose simulation is faster: made for its own profile and this processor, without waves, assertions, trace and capture
 	@./setup.sh fast
-	RTL_SIM_PROFILE=count CARGO_TARGET_DIR=$(FAST)/count cargo build -q -p weft --features weft/sim
+	RTL_SIM_PROFILE=count CARGO_TARGET_DIR=$(FAST)/count cargo build -q -p weft-command --features weft-command/sim
 	rm -f $(FAST)/*.profraw $(FAST)/*.fdata
 	for card in $(CARDS); do LLVM_PROFILE_FILE=$(FAST)/$$card.profraw $(FAST)/count/debug/weft perf --card $$card > /dev/null || exit 1; done
 	llvm-profdata-19 merge -o $(FAST)/weft.profdata $(FAST)/*.profraw
-	RTL_SIM_PROFILE=$(FAST)/weft.profdata $(FAST_BUILD) cargo build -q -p weft --features weft/sim
+	RTL_SIM_PROFILE=$(FAST)/weft.profdata $(FAST_BUILD) cargo build -q -p weft-command --features weft-command/sim
 	$(call bolt,llvm-bolt $(FAST)/debug/weft -instrument -instrumentation-file=$(FAST)/counts -o $(FAST)/counting)
 	for card in $(CARDS); do $(FAST)/counting perf --card $$card > /dev/null && mv $(FAST)/counts $(FAST)/$$card.fdata || exit 1; done
 	$(call bolt,merge-fdata -o $(FAST)/weft.bolt $(FAST)/*.fdata)
@@ -79,8 +79,8 @@ fast: setup ## target/fast/weft, whose simulation is faster: made for its own pr
 
 lint: setup $(SYN_PYTHON) ## rustfmt, clippy, the form of the RTL, verilator -Wall, slang
 	cargo fmt --all --check
-	cargo clippy -q --workspace --all-targets --features weft/sim -- -D warnings
-	cargo clippy -q -p weft --all-targets -- -D warnings
+	cargo clippy -q --workspace --all-targets --features weft-command/sim -- -D warnings
+	cargo clippy -q -p weft-command --all-targets -- -D warnings
 	$(SYN_PYTHON) rtl/syn/format.py --check
 	$(SYN_PYTHON) rtl/syn/lint.py
 	$(SYN_PYTHON) rtl/syn/integration.py
@@ -136,7 +136,7 @@ coverage: setup ## lines of the RTL that the tests reach, and the points of the 
 	cargo run -q -p rtl-sim --bin rtl-coverage -- $(RTL_SIM_COVERAGE_DIR) weft_card weft_tx=u_tx rx_walk=u_rx.u_walk dma_read=u_dma_read dma_write=u_dma_write
 
 doc: setup ## the crates' documentation, without a warning
-	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft/sim
+	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft-command/sim
 
 # Its own environment: the scripts of the RTL want other versions.
 BOOK := target/book-venv
@@ -149,7 +149,7 @@ book: ## the book as a site with search, target/book/start-here.html: a link tha
 	$(BOOK)/bin/sphinx-build -q -W --keep-going -b html -c docs/site docs target/book
 
 tutorials: setup ## the commands that the book shows, each page from an empty folder (WEFT_WRITE_PAGE=1 renews what they print)
-	cargo test -q -p weft --features sim --test command tutorials -- --include-ignored
+	cargo test -q -p weft-command --features sim --test command tutorials -- --include-ignored
 
 package: ## the crates as they would be published, each built from its package
 	.ci/package
@@ -165,7 +165,7 @@ firmware: ## the engine for riscv32imc, without an operating system; its size an
 
 FIRMWARE := riscv32imc-unknown-none-elf/release/weft-firmware-card
 # One choice of packages here and in .ci/rungs, so that the card with its processor is built once.
-WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft --features weft/sim --test processor --test command
+WITH_PROCESSOR := -q -p weft-processor-tests -p weft-tests -p weft-command --features weft-command/sim --test processor --test command
 # The tutorials' figures are of cards without one.
 processor: setup $(SYN_PYTHON) ## the control processor in RTL, with its firmware: its core is installed, its tests are run
 	@./setup.sh python

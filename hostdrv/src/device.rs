@@ -7,6 +7,8 @@
 
 mod account;
 mod async_event;
+#[cfg(feature = "async")]
+mod awaited;
 mod client_resources;
 mod config;
 mod control;
@@ -64,6 +66,8 @@ use crate::processor::Processor;
 use crate::stats::{add, counter_named, CardCounters, HostStats};
 pub use account::{Account, Charge, Exhausted, Quota, Resource};
 pub use async_event::AsyncEvent;
+#[cfg(feature = "async")]
+pub(crate) use awaited::Awaited;
 pub use config::DeviceConfig;
 pub(crate) use control::{Control, ControlRings};
 use control_clients::ControlClient;

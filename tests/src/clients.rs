@@ -13,7 +13,7 @@ use rustix::net::{
 };
 use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam};
 use weft_hostdrv::unstable::control::{
-    self, Answer, Command, ConnectParams, Endpoint, Event, Refusal,
+    self, Answer, Command, ConnId, ConnectParams, Endpoint, Event, Refusal,
 };
 use weft_hostdrv::unstable::queues::{Payload, SendWqe, Sge, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::{Access, NotPosted, QpCap, QpInit};
@@ -282,7 +282,7 @@ impl Scene {
             ..ConnectParams::default()
         };
         let connect = control::connect(qp.id, &params);
-        self.command(&mut client, &connect).expect("its own");
+        let conn = self.command(&mut client, &connect).expect("its own").conn;
         let mut server = None;
         self.until(|scene| {
             if let Some(event) = scene.peer_event() {
@@ -298,6 +298,7 @@ impl Scene {
             client,
             region,
             qp,
+            conn: ConnId::from_number(conn).expect("a connection"),
             stag,
             wrote: 0,
             listener,
@@ -313,6 +314,8 @@ pub struct Honest {
     region: SharedRegion,
     /// Its queue pair.
     pub qp: SharedQp,
+    /// Its connection.
+    pub conn: ConnId,
     stag: u32,
     wrote: u64,
     /// The peer listens.

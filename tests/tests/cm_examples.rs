@@ -2,6 +2,7 @@
 //! pairs that are connected without connection management.
 
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use weft_hostdrv::{transport, Device, DeviceConfig};
 use weft_sim::fabric::{ip, mac};
@@ -55,7 +56,12 @@ fn a_way_is_kept_in_a_file() {
         let heard = std::thread::scope(|scope| {
             let server = scope.spawn(|| hello::serve(&server).map_err(|e| e.to_string()));
             let way = address_info::way(&client, &node, "7471", &file).expect("a way");
-            address_info::greet(&client, &way, text).expect("it is heard");
+            // The server may not listen yet.
+            let mut greets = (0..1000).map(|_| {
+                let greeted = address_info::greet(&client, &way, text);
+                greeted.inspect_err(|_| std::thread::sleep(Duration::from_millis(1)))
+            });
+            assert!(greets.any(|greeted| greeted.is_ok()), "it is heard");
             ways.push(way);
             server.join().expect("no panic")
         });

@@ -8,7 +8,7 @@ use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig, Rung};
 use weft_sim::fabric::{ip, mac, Fabric, FabricConfig};
 use weft_tests::bench::{Bench, Cards, Way};
-use weft_tests::ends::{connected, pattern, End, Pair, PORT};
+use weft_tests::ends::{completion, connected, pattern, End, Pair, PORT};
 use weft_tests::left_out_on_card;
 
 /// Nobody waits so long for anything.
@@ -27,14 +27,19 @@ fn scene(bench: Bench) -> (Pair, Mr, Mr, RemoteRegion) {
     (pair, source, target, remote)
 }
 
-/// 1 MiB written, and a Read of nothing behind it, to a target that does not call in. How often its program did, by the count of `progress`.
-fn write_and_read(pair: &Pair, source: &Mr, remote: RemoteRegion) -> u64 {
-    let calls = || pair.bench.device(1).host_stats().progress_calls;
-    let (qp, before) = (pair.client.qp().expect("has one"), calls());
+fn post_both(pair: &Pair, source: &Mr, remote: RemoteRegion) {
+    let qp = pair.client.qp().expect("has one");
     let write = SendWr::write(1, remote).sge(source.sge(0, LEN as u32));
     qp.post_send(write.signaled()).expect("room");
     qp.post_send(SendWr::read(2, remote).signaled())
         .expect("room");
+}
+
+/// 1 MiB written, and a Read of nothing behind it, to a target that does not call in. How often its program did, by the count of `progress`.
+fn write_and_read(pair: &Pair, source: &Mr, remote: RemoteRegion) -> u64 {
+    let calls = || pair.bench.device(1).host_stats().progress_calls;
+    let before = calls();
+    post_both(pair, source, remote);
     for n in 1..=2 {
         let wc = pair.a.cq.wait_success(LIMIT).expect("in time");
         assert_eq!(wc.wr_id, n);
@@ -134,6 +139,52 @@ fn a_target_that_computes_in_simulated_time() {
         assert!(
             took.iter().all(|again| *again == took[0]),
             "{rung:?}: {took:?}"
+        );
+    }
+}
+
+/// What a target that sleeps may add to the round trip of one that polls: what an interrupt may wait for more (`REPORT_GAP`). Host software takes no time here.
+const WAKE_NS: u64 = 1_000;
+
+/// The time of it, to a target that polls or that sleeps while its own thread drives it.
+fn round_trip(rung: Rung, sleeps: bool) -> u64 {
+    let config = FabricConfig {
+        rungs: vec![rung; 2],
+        ..FabricConfig::default()
+    };
+    let bench = Bench::from(Fabric::new(&config).expect("two devices come up"));
+    let (pair, source, target, remote) = scene(bench);
+    let begun = pair.bench.device(0).now();
+    if sleeps {
+        let _drive = pair.bench.device(1).drive().expect("a thread");
+        assert_eq!(write_and_read(&pair, &source, remote), 0);
+        return ended(&pair, &target, begun);
+    }
+    post_both(&pair, &source, remote);
+    for n in 1..=2 {
+        assert_eq!(completion(&pair.bench, &pair.a.cq).wr_id, n);
+    }
+    ended(&pair, &target, begun)
+}
+
+fn ended(pair: &Pair, target: &Mr, begun: u64) -> u64 {
+    assert_eq!(target.to_vec(0, LEN), Ok(pattern(LEN, 1)));
+    pair.bench.device(0).now() - begun
+}
+
+/// 1 MiB written, and a Read of nothing behind it: as fast to a program that sleeps as to one that polls.
+#[test]
+fn a_target_that_sleeps_is_as_fast_as_one_that_polls() {
+    let test = "a_target_that_sleeps_is_as_fast_as_one_that_polls";
+    if left_out_on_card(test, "the rungs are its own") {
+        return;
+    }
+    for rung in [Rung::Host, Rung::Placement] {
+        let [polls, sleeps] = [false, true].map(|sleeps| round_trip(rung, sleeps));
+        println!("{rung:?}: {polls} ns to a target that polls, {sleeps} ns to one that sleeps");
+        assert!(
+            sleeps <= polls + WAKE_NS,
+            "{rung:?}: {sleeps} for {polls} ns"
         );
     }
 }

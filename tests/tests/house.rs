@@ -247,7 +247,7 @@ const HOST: [(&str, &str); 7] = [
     ("weft-rdma", "hostdrv/c"),
     ("weft-share", "hostdrv/share"),
     ("weft-tools", "hostdrv/tools"),
-    ("weft", "hostdrv/command"),
+    ("weft-command", "hostdrv/command"),
 ];
 
 /// The project's crates that this manifest has as dependencies, those for tests left out.

@@ -35,6 +35,7 @@ mod rungs;
 mod share;
 mod share_campaign;
 mod share_device;
+mod share_exit;
 mod share_strangers;
 mod shared_control;
 mod shared_queues;

@@ -118,13 +118,18 @@ impl CommandRing {
 
     // ------------------------------------------------------------------ who takes
 
+    /// Commands that were posted so far, by who posts.
+    pub fn posted<M: Memory + ?Sized>(&self, memory: &M) -> u32 {
+        memory.load_first(TAIL) as u32
+    }
+
     /// The command of this number, if there is one; `number` commands were taken before.
     pub fn take<M: Memory + ?Sized>(
         &self,
         memory: &M,
         number: u32,
     ) -> Option<Result<TakenCommand, BadTail>> {
-        let tail = memory.load_first(TAIL) as u32;
+        let tail = self.posted(memory);
         match tail.wrapping_sub(number) {
             0 => return None,
             posted if posted > self.capacity() => {

@@ -61,7 +61,7 @@ absent! {
         ibv_create_ah ibv_create_ah_from_wc ibv_reg_dmabuf_mr ibv_import_device ibv_import_pd ibv_import_mr ibv_import_dm
         ibv_get_sysfs_path;
     verbs
-        ibv_rereg_mr ibv_destroy_ah ibv_attach_mcast ibv_detach_mcast ibv_init_ah_from_wc ibv_resolve_eth_l2_from_gid ibv_set_ece ibv_query_ece
+        ibv_destroy_ah ibv_attach_mcast ibv_detach_mcast ibv_init_ah_from_wc ibv_resolve_eth_l2_from_gid ibv_set_ece ibv_query_ece
         ibv_query_qp_data_in_order;
     managers
         rdma_notify rdma_establish rdma_init_qp_attr rdma_join_multicast rdma_join_multicast_ex rdma_leave_multicast

@@ -43,6 +43,7 @@ mod object;
 pub mod posting;
 mod process;
 pub mod queue_pairs;
+pub mod reregistering;
 pub mod settings;
 pub mod shared_receives;
 mod xrc;

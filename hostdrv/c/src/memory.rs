@@ -63,8 +63,10 @@ impl Domain {
 /// `ibv_mr`.
 #[repr(C)]
 pub(crate) struct Region {
-    c: ibv_mr,
+    pub(crate) c: ibv_mr,
     pub(crate) mr: Mr,
+    /// As the program has named it.
+    pub(crate) access: c_uint,
 }
 
 // SAFETY: `repr(C)`, and `ibv_mr` comes first.
@@ -96,7 +98,7 @@ impl Regions {
         Self((0..=numbers).map(|_| AtomicPtr::default()).collect())
     }
 
-    fn set(&self, lkey: u32, region: *mut Region) {
+    pub(crate) fn set(&self, lkey: u32, region: *mut Region) {
         if let Some(slot) = self.0.get((lkey >> KEY_BITS) as usize) {
             slot.store(region, Ordering::Release);
         }
@@ -154,7 +156,7 @@ const REFUSED: c_uint = IBV_ACCESS_ON_DEMAND;
 
 /// # Safety
 /// Of `ibv_reg_mr`: the bytes stay where they are and in use until the region is deregistered.
-unsafe fn register(
+pub(crate) unsafe fn register(
     pd: *mut ibv_pd,
     addr: *mut c_void,
     length: usize,
@@ -190,13 +192,14 @@ unsafe fn register(
         rkey: mr.rkey(),
     };
     let lkey = mr.lkey();
-    let region = Region { c, mr }.give();
+    let access = bits;
+    let region = Region { c, mr, access }.give();
     process()?.regions.set(lkey, region.cast());
     Ok(region)
 }
 
 /// Takes a region away from the card. Work of a connection that is on its way out may have it: soon that is over. `Err` has the region, if it stays one.
-fn deregister(process: &Process, mut mr: Mr) -> Result<(), (Option<Mr>, Refused)> {
+pub(crate) fn deregister(process: &Process, mut mr: Mr) -> Result<(), (Option<Mr>, Refused)> {
     let device = &process.device;
     let soon = |time: Duration| device.now().saturating_add(time.as_nanos() as u64);
     let until = soon(LAST_WORK);

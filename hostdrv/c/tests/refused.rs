@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use weft_rdma::absent::{ibv_create_ah, ibv_rereg_mr, rdma_establish};
+use weft_rdma::absent::{ibv_create_ah, ibv_set_ece, rdma_establish};
 use weft_rdma::cm::{address::*, channel::*, id::*};
 use weft_rdma::{completions::*, device::*, memory::*, queue_pairs::*};
 
@@ -60,6 +60,6 @@ fn null_handles_are_refused() {
 fn what_is_not_there_says_so() {
     assert!(ibv_create_ah().is_null());
     assert_eq!(errno(), libc::EOPNOTSUPP);
-    assert_eq!(ibv_rereg_mr(), libc::EOPNOTSUPP);
+    assert_eq!(ibv_set_ece(), libc::EOPNOTSUPP);
     assert_eq!((rdma_establish(), errno()), (-1, libc::EOPNOTSUPP));
 }

@@ -16,6 +16,8 @@
 
 mod addr_info;
 mod address;
+#[cfg(feature = "async")]
+mod async_connection;
 mod backend;
 mod channel;
 mod client_gate;
@@ -42,6 +44,8 @@ mod take_over;
 pub use addr_info::{AddrHints, AddrInfo, AddrQuery, PortSpace};
 pub use address::addresses_of;
 pub use address::{Address, Gid, GidAddr, NativeError, DEFAULT_PKEY};
+#[cfg(feature = "async")]
+pub use async_connection::{AsyncConnection, AsyncListener};
 pub use channel::EventChannel;
 pub use client_gate::client_gate;
 pub use connection::Connection;

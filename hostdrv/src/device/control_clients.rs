@@ -2,22 +2,24 @@
 //!
 //! A command does not wake this process by itself: each [`Device::progress`](super::Device::progress) looks.
 
+mod closing;
 mod gates;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use weft_engine::commands::{self, Answer, Refusal};
-use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, QpState, SrqId};
+use weft_engine::commands::{self, Answer};
+use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, SrqId};
 use weft_queues::TakenCommand;
 
 use super::account::Account;
 use super::client_resources::{Checked, ClientResources, Registered, Taken};
 use super::control::ControlRings;
 use super::executor::{Executor, Outcome};
-use super::gate::{self, Gate};
+use super::gate::Gate;
 use super::{Device, Here, Place, State};
 use crate::error::DeviceError;
+use closing::Closing;
 use gates::is_for_the_gate;
 
 /// Events that wait for room in its ring: with so many, a process gets no more connections.
@@ -77,6 +79,8 @@ pub(super) struct ControlClient {
     turned_away: u32,
     /// What lives as long as it may be used.
     keeps: Vec<(Of, Box<dyn Send>)>,
+    /// Queue pairs that it has left, and whose connections close.
+    closing: Vec<Closing>,
     /// It is gone; regions of it that work still uses.
     ending: Option<BTreeMap<u32, Registered>>,
 }
@@ -114,12 +118,17 @@ impl ControlClient {
     }
 
     /// Has its commands done, as far as they are of what is its own; queue pairs that take work from now on.
-    fn take_commands<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> Vec<QpId> {
+    fn take_commands<P: Port>(
+        &mut self,
+        (now, up_to): (u64, u32),
+        engine: &mut Engine,
+        port: &mut P,
+    ) -> Vec<QpId> {
         let is_behind = self.is_behind();
         let (resources, refused, parked) =
             (&mut self.resources, &mut self.refused, &mut self.parked);
         let mut bound = Vec::new();
-        self.executor.take_commands(|taken| {
+        self.executor.take_commands_up_to(up_to, |taken| {
             let checked = match resources.check(&taken.command, is_behind) {
                 Ok(checked) => checked,
                 Err(refusal) => {
@@ -141,37 +150,6 @@ impl ControlClient {
             ))
         });
         bound
-    }
-
-    /// It is gone: what it has made ends.
-    fn end<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) {
-        let had = self.resources.give_up();
-        for conn in had.conns.into_keys() {
-            let aborted = engine.execute(now, &commands::abort(conn), &[], port);
-            tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a control client that is gone");
-        }
-        for number in had.ports.into_keys() {
-            engine.execute(now, &commands::unlisten(number), &[], port);
-        }
-        for qp in had.qps {
-            engine.execute(now, &commands::modify_qp(qp, QpState::Error), &[], port);
-        }
-        self.waiting.clear();
-        (self.parked, self.let_in) = (None, None);
-        self.gate = Arc::new(gate::Open);
-        self.ending = Some(had.stags);
-    }
-
-    /// Removes regions of one that is gone; true: there are none left.
-    fn is_over<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> bool {
-        let Some(stags) = &mut self.ending else {
-            return false;
-        };
-        stags.retain(|_, one| {
-            let gone = engine.execute(now, &commands::deregister(one.stag()), &[], port);
-            commands::outcome(&gone) == Err(Refusal::Engine(weft_engine::Error::InUse))
-        });
-        stags.is_empty()
     }
 }
 
@@ -196,6 +174,7 @@ impl State {
             refused: 0,
             turned_away: 0,
             keeps: Vec::new(),
+            closing: Vec::new(),
             ending: None,
         });
         number
@@ -288,74 +267,26 @@ impl State {
             .map_or(0, |control_client| control_client.refused)
     }
 
-    /// It has this queue pair no longer: it lives on with whoever else has it, and so does its connection.
-    pub(crate) fn take_qp_back(&mut self, number: u64, qp: QpId) {
-        let here = self.place.here();
-        let conn = here.and_then(|(engine, _)| engine.connection_of(qp));
-        let Some(control_client) = self.control_client(number) else {
-            return;
-        };
-        let had = control_client.resources.part_with(qp, conn);
-        let all = std::mem::take(&mut control_client.keeps);
-        let (handles, rest): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(of, _)| *of == Of::Qp(qp));
-        control_client.keeps = rest;
-        let mut others = self.control_clients.iter_mut();
-        let heir = others.find(|one| one.ending.is_none() && one.resources.has_qp(qp));
-        if let (Some(conn), Some(heir)) = (had, heir) {
-            heir.resources.inherit(conn);
-        }
-        self.release(handles);
-    }
-
-    /// Its queue pairs that others have as well are theirs alone.
-    fn part(&mut self, number: u64) {
-        let control_client = self.control_client(number);
-        let qps: Vec<_> = control_client.map_or(Vec::new(), |one| one.resources.qps().collect());
-        for qp in qps {
-            let has = |one: &&ControlClient| one.ending.is_none() && one.resources.has_qp(qp);
-            if self.control_clients.iter().filter(has).count() > 1 {
-                self.take_qp_back(number, qp);
-            }
-        }
-    }
-
-    /// It is gone.
-    pub(crate) fn end_control_client(&mut self, now: u64, number: u64) {
-        self.part(number);
-        let control_client = self
-            .control_clients
-            .iter_mut()
-            .find(|one| one.number == number);
-        if let (Some(control_client), Some((engine, card))) = (control_client, self.place.here()) {
-            control_client.end(now, engine, card);
-        }
-        self.remove_control_clients(now);
-    }
-
-    /// Those that are gone, and of which nothing is left.
-    fn remove_control_clients(&mut self, now: u64) {
-        for mut control_client in std::mem::take(&mut self.control_clients) {
-            let here = self.place.here();
-            match here.is_none_or(|(engine, card)| control_client.is_over(now, engine, card)) {
-                true => self.release(control_client.keeps),
-                false => self.control_clients.push(control_client),
-            }
-        }
-    }
-
     /// The engine takes what other processes commanded.
     pub(super) fn take_lent_commands(&mut self, now: u64) {
         if self.control_clients.is_empty() {
             return;
         }
-        let Some((engine, card)) = self.place.here() else {
-            return;
-        };
+        let clients = self.control_clients.iter();
+        let commanding: Vec<_> = clients
+            .filter(|one| one.ending.is_none())
+            .filter_map(|one| Some((one.number, one.executor.posted()?)))
+            .collect();
+        if !commanding.is_empty() {
+            // What was posted before a command is work before it.
+            self.take_posted(now);
+        }
         let mut bound = Vec::new();
-        for control_client in &mut self.control_clients {
-            if control_client.ending.is_none() {
-                bound.extend(control_client.take_commands(now, engine, card));
+        for (number, up_to) in commanding {
+            let mut clients = self.control_clients.iter_mut();
+            let client = clients.find(|one| one.number == number);
+            if let (Some(client), Some((engine, card))) = (client, self.place.here()) {
+                bound.extend(client.take_commands((now, up_to), engine, card));
             }
         }
         for qp in bound {
@@ -364,7 +295,7 @@ impl State {
         if self
             .control_clients
             .iter()
-            .any(|control_client| control_client.ending.is_some())
+            .any(|one| one.ending.is_some() || !one.closing.is_empty())
         {
             self.remove_control_clients(now);
         }

@@ -34,9 +34,20 @@ impl State {
 
     /// Removes the regions that nobody has and no work uses. What was posted has been taken: the engine knows of all work.
     pub(crate) fn leave_regions(&mut self) {
+        let before = self.deferred_deregistrations.len();
         for region in std::mem::take(&mut self.deferred_deregistrations) {
-            let used = self.remove_region(region);
-            self.deferred_deregistrations.extend(used);
+            let Some(mut used) = self.remove_region(region) else {
+                continue;
+            };
+            if self.is_lent() {
+                // Nothing drives the device here: whoever holds its handle in it would hold it for good. The lender keeps the domain.
+                let keeps = std::mem::replace(&mut used.keeps, Box::new(()));
+                self.release(keeps);
+            }
+            self.deferred_deregistrations.push(used);
+        }
+        if self.is_lent() && self.deferred_deregistrations.len() < before {
+            self.leave_domains();
         }
     }
 

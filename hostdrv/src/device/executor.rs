@@ -41,15 +41,31 @@ impl Executor {
         }
     }
 
+    /// Commands that were posted so far; `None`: all of them were taken.
+    pub(super) fn posted(&self) -> Option<u32> {
+        let memory = self.rings.command_memory.words();
+        Some(self.rings.commands.posted(memory)).filter(|posted| *posted != self.taken)
+    }
+
     /// Has all commands done that were posted, no more than the ring holds: who posts on and on waits for the next call. True: who waits for an
     /// answer is to be woken.
-    pub(super) fn take_commands(
+    pub(super) fn take_commands(&mut self, execute: impl FnMut(&TakenCommand) -> Outcome) -> bool {
+        let capacity = self.rings.commands.capacity();
+        self.take_commands_up_to(self.taken.wrapping_add(capacity), execute)
+    }
+
+    /// The same, and none from this number on.
+    pub(super) fn take_commands_up_to(
         &mut self,
+        end: u32,
         mut execute: impl FnMut(&TakenCommand) -> Outcome,
     ) -> bool {
         let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
         let before = self.taken;
-        while !(self.broken || self.parked) && self.taken.wrapping_sub(before) < ring.capacity() {
+        while !(self.broken || self.parked)
+            && self.taken != end
+            && self.taken.wrapping_sub(before) < ring.capacity()
+        {
             let taken = match ring.take(memory, self.taken) {
                 None => break,
                 Some(Ok(taken)) => taken,

@@ -312,7 +312,7 @@ fn watch<const N: usize>(files: [Option<BorrowedFd<'_>>; N]) -> Result<OwnedFd, 
     Ok(epoll)
 }
 
-fn no_file(error: impl Into<io::Error>) -> DeviceError {
+pub(super) fn no_file(error: impl Into<io::Error>) -> DeviceError {
     DeviceError::Transport(TransportError::Interrupt {
         vector: 0,
         reason: error.into().to_string(),

@@ -38,7 +38,7 @@ impl State {
     pub(crate) fn leave_domain(&mut self, now: u64, domain: PdId) -> Result<(), Refusal> {
         let gone = self.command(now, &commands::dealloc_pd(domain), &[]);
         let is_used = gone.as_ref().err() == Some(&Refusal::Engine(Error::InUse));
-        if is_used && !self.lingering.qps.is_empty() {
+        if is_used && (self.is_lent() || !self.lingering.qps.is_empty()) {
             self.lingering.domains.push(domain);
             return Ok(());
         }
@@ -76,6 +76,12 @@ impl State {
             self.remove_qp(qp);
         }
         self.leave_regions();
+        self.leave_domains();
+    }
+
+    /// Removes domains that nobody has and that were in use.
+    pub(super) fn leave_domains(&mut self) {
+        let now = self.now();
         for domain in std::mem::take(&mut self.lingering.domains) {
             if let Err(error) = self.leave_domain(now, domain) {
                 tracing::debug!(pd = domain.number(), %error, "protection domain not removed");

@@ -6,6 +6,8 @@
 //! handle of a thing destroys it. Every misuse is a [`VerbsError`] that says what was given and
 //! what would be right.
 
+#[cfg(feature = "async")]
+mod async_cq;
 mod attributes;
 mod checks;
 mod comp_channel;
@@ -33,6 +35,8 @@ mod wr;
 mod xrcd;
 
 pub use crate::device::AsyncEvent;
+#[cfg(feature = "async")]
+pub use async_cq::AsyncCq;
 pub use attributes::{DeviceAttr, QpAttr};
 pub(crate) use comp_channel::deadline;
 pub use comp_channel::CompChannel;

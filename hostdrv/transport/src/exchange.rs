@@ -7,14 +7,13 @@ use std::ptr::{self, NonNull};
 
 use memmap2::{MmapOptions, MmapRaw};
 use procfs::process::{MMPermissions, MMapPath, MemoryMaps, Process};
-use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 use rustix::mm::{mmap, mremap_fixed, MapFlags, MremapFlags, ProtFlags};
 
-/// A new memfd of `len` zeroed bytes.
+use crate::queue_memory::sealed_file;
+
+/// A new file of `len` zeroed bytes.
 fn memfd(len: usize) -> io::Result<File> {
-    let fd = memfd_create("weft-dma", MemfdFlags::CLOEXEC)?;
-    ftruncate(&fd, len as u64)?;
-    Ok(File::from(fd))
+    sealed_file("weft-dma", len as u64)
 }
 
 /// Zeroed memory with the file that others map.
@@ -192,6 +191,13 @@ mod tests {
         expected[PAGE_SIZE + 5..PAGE_SIZE + 7].copy_from_slice(&[0xee, 0xdd]);
         let all = memory.to_vec(0, 3 * PAGE_SIZE).expect("inside");
         assert_eq!(all, expected);
+    }
+
+    /// A server that has the file cannot take pages away from this process.
+    #[test]
+    fn a_server_cannot_cut_memory() {
+        let (_memory, file) = shared(PAGE_SIZE).expect("a file");
+        assert!(file.set_len(0).is_err());
     }
 
     #[test]

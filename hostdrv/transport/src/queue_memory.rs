@@ -11,7 +11,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use memmap2::MmapRaw;
-use rustix::fs::{fcntl_add_seals, ftruncate, memfd_create, MemfdFlags, SealFlags};
+use rustix::fs::{
+    fallocate, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create, FallocateFlags,
+    MemfdFlags, SealFlags,
+};
+use rustix::io::retry_on_intr;
 
 pub use self::rooms::Rooms;
 
@@ -50,11 +54,15 @@ unsafe impl Send for QueueMemory {}
 // SAFETY: likewise.
 unsafe impl Sync for QueueMemory {}
 
-/// A new file of so many bytes, zero at first, whose size nobody changes: whoever it is given to cannot take pages away from who mapped it.
+/// A new file of so many bytes, zero at first, whose size nobody changes: whoever it is given to cannot take pages away from who mapped it. Its pages are
+/// there: where there are none this fails, and not who touches them first.
 #[inline]
 pub fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
     let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     ftruncate(&file, bytes)?;
+    if bytes > 0 {
+        retry_on_intr(|| fallocate(&file, FallocateFlags::empty(), 0, bytes))?;
+    }
     let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
     fcntl_add_seals(&file, size)?;
     Ok(file.into())
@@ -73,9 +81,15 @@ impl QueueMemory {
         Self::over(start, len, Kept::Own { _pages: pages })
     }
 
-    /// Maps all of a file. The other side may do what it likes with what is in it: this side reads each word once, and believes nothing.
+    /// Maps all of a file that nobody can make shorter. The other side may do what it likes with what is in it: this side reads each word once, and believes
+    /// nothing.
     #[inline]
     pub fn map(file: OwnedFd) -> io::Result<Self> {
+        let seals = fcntl_get_seals(&file).unwrap_or(SealFlags::empty());
+        if !seals.contains(SealFlags::SHRINK) {
+            let why = "who gave the file can take its pages away: it is not sealed";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;
         let (start, len) = (map.as_mut_ptr(), map.len());
@@ -126,5 +140,36 @@ impl QueueMemory {
             Kept::Own { .. } | Kept::Part { .. } => None,
             Kept::File { file, .. } => Some(file.as_fd()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    const BYTES: u64 = 5 * 4096;
+
+    /// A first touch asks for no page that there may not be (SIGBUS).
+    #[test]
+    fn pages_of_a_file_are_there() {
+        let file = sealed_file("weft-test", BYTES).expect("memory");
+        assert!(file.metadata().expect("asked").blocks() * 512 >= BYTES);
+        assert!(ftruncate(&file, 0).is_err() && ftruncate(&file, 2 * BYTES).is_err());
+        sealed_file("weft-test", 0).expect("of nothing");
+    }
+
+    /// Who maps it would be killed by whoever made it shorter.
+    #[test]
+    fn a_file_that_may_be_made_shorter_is_not_mapped() {
+        let file = memfd_create("weft-test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+        let file = file.expect("a file");
+        ftruncate(&file, BYTES).expect("longer");
+        let again = || file.try_clone().expect("a descriptor");
+        let refused = QueueMemory::map(again()).err().map(|error| error.kind());
+        assert_eq!(refused, Some(io::ErrorKind::InvalidData));
+        fcntl_add_seals(&file, SealFlags::SHRINK).expect("sealed");
+        assert!(QueueMemory::map(again()).is_ok());
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, thiserror::Error)]
 pub enum NotBuilt {
     /// It is not where this program is.
-    #[error("{name} is not in {folder}: cargo build --features weft/sim -p weft -p weft-lanes")]
+    #[error("{name} is not in {folder}: cargo build --features weft-command/sim -p weft-command -p weft-lanes")]
     Missing {
         /// Which.
         name: String,

@@ -32,6 +32,8 @@ pub struct Function {
     pub driver: Option<String>,
     /// Its IOMMU group.
     pub group: Option<u32>,
+    /// The NUMA node that it is at.
+    pub node: Option<u32>,
 }
 
 impl Function {
@@ -90,6 +92,7 @@ impl Host {
             let text = fs::read_to_string(folder.join(name)).ok()?;
             u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
         };
+        let node = fs::read_to_string(folder.join("numa_node"));
         let link = |name: &str| -> Option<String> {
             let target = fs::read_link(folder.join(name)).ok()?;
             Some(target.file_name()?.to_string_lossy().into_owned())
@@ -101,6 +104,8 @@ impl Host {
             class: number("class").unwrap_or(0),
             driver: link("driver"),
             group: link("iommu_group").and_then(|group| group.parse().ok()),
+            // -1: the firmware does not say.
+            node: node.ok().and_then(|node| node.trim().parse().ok()),
         })
     }
 

@@ -91,6 +91,12 @@ impl Fake {
         self
     }
 
+    fn at_node(self, address: &str, node: &str) -> Self {
+        let file = format!("sys/bus/pci/devices/{address}/numa_node");
+        self.file(&file, &format!("{node}\n"));
+        self
+    }
+
     fn group(self, address: &str, group: u32) -> Self {
         self.file(
             &format!("sys/kernel/iommu_groups/{group}/devices/{address}"),
@@ -295,6 +301,8 @@ fn cards_are_listed_with_their_trouble() {
         .function("0000:5e:00.0", 0xfffe, 0x5746, 0x020000)
         .group("0000:5e:00.0", 40)
         .function("0000:00:1f.0", 0x8086, 0x5746, 0x060100)
+        .at_node(CARD, "1")
+        .at_node("0000:5e:00.0", "-1")
         .function("not an address", 0xfffe, 0x5746, 0x020000);
     let found = list_of(&fake.host());
     let specs: Vec<_> = found.iter().map(|f| f.spec()).collect();
@@ -302,6 +310,8 @@ fn cards_are_listed_with_their_trouble() {
     assert_eq!(found[0].problem, None);
     assert_eq!(found[0].function.driver.as_deref(), Some("vfio-pci"));
     assert_eq!(found[0].function.group, Some(26));
+    assert_eq!(found[0].function.node, Some(1));
+    assert_eq!(found[1].function.node, None);
     assert!(matches!(found[1].problem, Some(OpenError::NotBound { .. })));
     assert!(list_of(&Host::under("/nowhere")).is_empty());
 }

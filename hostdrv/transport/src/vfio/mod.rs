@@ -17,6 +17,7 @@ mod kernel;
 mod list;
 mod memlock;
 mod memory;
+mod numa;
 mod ready;
 mod region;
 mod reset;
@@ -32,6 +33,7 @@ use vfio_bindings::bindings::vfio::VFIO_PCI_CONFIG_REGION_INDEX;
 use self::domain::Domain;
 use self::interrupts::Interrupts;
 use self::memory::Memory;
+use self::numa::Node;
 use self::region::Region;
 use super::address::PciAddress;
 use super::interface::Interface;
@@ -68,6 +70,8 @@ struct Opened {
     /// The group's node, where it was opened by that.
     group_node: Option<PathBuf>,
     can_reset: bool,
+    /// Where its memory lies best.
+    node: Option<Node>,
     // In this order: a mapped BAR keeps the device's file open, and the group cannot be left before it is closed.
     registers: Region,
     doorbells: Region,
@@ -115,6 +119,7 @@ impl VfioTransport {
             address,
             group_node: (ready.interface == Interface::Legacy).then(|| ready.node.clone()),
             can_reset,
+            node: host.function(address).and_then(|it| it.node).map(Node),
             config,
             interrupts,
             domain,
@@ -176,6 +181,7 @@ impl Opened {
             bar2 = self.doorbells.size(),
             mapped = self.registers.is_mapped(),
             can_reset = self.can_reset,
+            node = self.node.map(|node| node.0),
             iova = ?addresses.ranges(),
             "opened"
         );
@@ -275,11 +281,11 @@ impl Transport for VfioTransport {
                 .unwrap_or_else(PoisonError::into_inner)
                 .granule() as usize
         };
-        let memory =
-            Memory::new(len, granule.max(page_size())).map_err(|error| TransportError::Map {
-                len,
-                reason: error.to_string(),
-            })?;
+        let memory = Memory::new(len, granule.max(page_size()), self.device.node);
+        let memory = memory.map_err(|error| TransportError::Map {
+            len,
+            reason: error.to_string(),
+        })?;
         // SAFETY: the memory is unmapped before it is freed (`Mapped`), and known by its address only.
         let iova = unsafe { self.device.map(memory.ptr(), memory.len()) }?;
         let (start, len) = (memory.start(), memory.len());
