@@ -13,11 +13,11 @@
 //            Ask      | req_valid_q             | the read is requested                                    | waits for the request before
 //            answer   | rq_answer               | elements are stored, count_q grows                       | takes effect a cycle late
 // Why:       The element used last is kept, so a message of many FPDUs reads its element once. Those posted behind it are read ahead, so a stream of
-//            short Sends does not wait for host memory. CONTEXTS flows have that, so interleaved flows do not cost each other a round trip; a further
-//            flow replaces the least recently used.
+//            short Sends does not wait for host memory. CONTEXTS flows have that. Any other flow finds its next elements in rq_ahead; it gets a context
+//            when one of those is not there, or is still being read while a context is idle. A miss holds up the walk until it is read.
 //            Only posted elements are read ahead; `tail_*` says how many, for a flow with a context. When such a read fails, its elements are read
 //            one by one, so an error affects only its own. An element that could not be read is forgotten with the end of `want_i`, so the next user
-//            tries again. A context has at most one read in flight.
+//            tries again. A context has up to EACH reads in flight; behind a failed one those are not taken.
 //            `flush_i` forgets all of a flow, as its queue may be set up anew. It takes effect a cycle later. With `once_i` the queue is the one of
 //            before: nothing is read ahead, nothing is kept.
 
@@ -71,7 +71,6 @@ module rq_element
   localparam int unsigned SLOTS = 64;  // elements of a context
   localparam int unsigned CHUNK = 8;  // elements of a read, at most
   localparam int unsigned EACH = 7;  // reads of a context in flight, at most
-  localparam int unsigned AHEADS = 32;  // of rq_ahead
   localparam int unsigned READS = 64;  // of all
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
   localparam int unsigned SLOT_W = $clog2(SLOTS);
@@ -123,8 +122,8 @@ module rq_element
 
   // Worked out a cycle before: whether the element is at the memory's output (`same_q`), and its distance from the context's first element
   // (`into_q`). Also whether it was read (`fits_q`, by the base of one more cycle ago). Also whether there is a context (`had_q`), or which one may
-  // be used. `sure_q`: nothing has changed since.
-  logic same_q, fits_q, free_q, had_q, sure_q, ends, close;
+  // be used. `sure_q`: nothing has changed since; `fit_q`: but for elements that came, so that what was there still is.
+  logic same_q, fits_q, free_q, had_q, calm, fit_q, sure_q, ends, close;
   context_t             target_q;
   logic     [     31:0] near_q;  // the context's base
   logic     [31:SLOT_W] far;
@@ -140,14 +139,15 @@ module rq_element
   assign same       = held_q && same_q;
   assign ahead_used = want_i && near && !same;
   assign here_o     = want_i && (same || near);
-  assign in_window  = want_i && !same && had_q && fits_q && sure_q && !ends;
+  assign in_window  = want_i && !same && had_q && fits_q && fit_q && !ends;
   // An element that rq_ahead is reading is waited for, unless a context is idle: the flow may stay then.
   assign absent     = had_q ? !fits_q : once_i || (!ahead_here && (!ahead_awaited || idle_q));
   assign miss       = want_i && !same && absent && take_miss && free_q && sure_q && aged_q;
+  assign calm       = !in_window && !miss && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) sure_q <= 1'b0;
-    else sure_q <= !in_window && !miss && !ahead && !ends && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
+    if (!rst_ni) {fit_q, sure_q} <= '0;
+    else {fit_q, sure_q} <= {calm, calm && !ahead && !ends};
   end
   always_ff @(posedge clk_i) begin
     same_q   <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
@@ -319,7 +319,7 @@ module rq_element
 
   rq_ahead #(
     .NUM_FLOWS(NUM_FLOWS),
-    .READS    (AHEADS)
+    .READS    (32)
   ) u_ahead (
     .clk_i,
     .rst_ni,
@@ -410,7 +410,7 @@ module rq_element
         held_q       <= 1'b1;
         held_error_q <= 1'b0;
       end
-      if (ends && failed && !stale_q[ended] && !flush_q) begin
+      if (ends && failed && !stale_q[ended]) begin
         alone_q[ended] <= 1'b1;
         if (demanded) begin
           held_q       <= 1'b1;
