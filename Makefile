@@ -34,10 +34,14 @@ lanes: setup
 # Their libraries with them; nothing is installed.
 C_PROGRAMS := ibverbs-utils rdmacm-utils perftest fio libibverbs1 librdmacm1 ibverbs-providers libibumad3 libnl-3-200 libnl-route-3-200 libpci3 \
 	libfabric1 libgfxdr0 libglusterfs0 libgfrpc0 libgfapi0 libnbd0 libdaxctl1 libndctl6 libpmem1 libpmemblk1 libboost-thread1.74.0 libfmt9 librados2 librbd1 \
-	libaio1 libnuma1 libcurl3-gnutls libibverbs-dev librdmacm-dev
+	libaio1 libnuma1 libcurl3-gnutls libibverbs-dev librdmacm-dev libfabric-bin libpsm-infinipath1 libpsm2-2 python3-pyverbs
 c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified, on two simulated cards (docs/c-programs.md)
 	hostdrv/c/unpack.sh $(C_PROGRAMS)
 	hostdrv/c/bindings.sh --check
+	cc -Wall -Wextra -Werror -Itarget/c-programs/usr/include hostdrv/c/tests/extended.c -o target/c-programs/usr/bin/extended \
+		-Ltarget/c-programs/usr/lib/x86_64-linux-gnu -lrdmacm -libverbs -Wl,--allow-shlib-undefined
+	cp hostdrv/c/tests/*.sh target/c-programs/usr/bin
+	ln -sf libpsm_infinipath.so.1.16 target/c-programs/usr/lib/libpsm1/libpsm_infinipath.so.1
 	cargo build -q -p weft-rdma -p weft --features weft/sim
 	cargo test -q -p weft-rdma --test programs --test layouts -- --include-ignored
 

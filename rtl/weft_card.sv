@@ -8,13 +8,15 @@
 //                 ◄─ dma_write ◄─ reports ◄───────────────────────────────── weft_rx, weft_tx
 //                 ─► dma_read  ─► receive elements, jobs, payload ─────────► weft_rx, weft_tx ─► MAC
 //            stage                 | what happens
-//            reset_drain           | the buses in a reset of the core; a register on R and B
+//            reset_drain           | the buses in a reset of the core; a register on R, B and the request
 //            mac_loopback, out, in | loopback between both paths and the MAC; a register slice out, a register in
 //            tables                | one access at a time: request and answer in a register each
 //            quiescence            | idle for eight cycles, evaluated a cycle later and joined in the next
 //            observe               | counters, trace, capture: nothing waits for it but as dma_write says
 // Why:       `rst_ni` is released synchronously to the clock, and resets the buses with the card. All other resets go through reset_drain: the core,
 //            which is all but the register bus, has its own.
+
+`include "weft_assert.svh"
 
 module weft_card
   import weft_card_pkg::*;
@@ -212,6 +214,14 @@ module weft_card
   );
 
   // ---------------------------------------------------------------- reset
+  // The answer ends with the request, a cycle before the drain does: the next request gets one of its own.
+  logic reset_req_q, drained;
+  assign reset_done_o = drained && reset_req_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) reset_req_q <= 1'b0;
+    else reset_req_q <= reset_req_i;
+  end
+
   reset_drain #(
     .DATA_W(DATA_W),
     .BURSTS(32'(DEPTHS.bursts))
@@ -219,8 +229,8 @@ module weft_card
     .clk_i,
     .rst_ni,
     .soft_i           (soft_reset),
-    .req_i            (reset_req_i),
-    .done_o           (reset_done_o),
+    .req_i            (reset_req_q),
+    .done_o           (drained),
     .active_o         (resetting),
     .core_rst_no      (core_rst_n),
     .resets_o         (resets),
@@ -769,27 +779,18 @@ module weft_card
     logic now, busy;
     assign now  = ((tbl_rx_q && rx_tbl_req_ready) || (tbl_tx_q && tx_tbl_req_ready)) && tbl_req.number == 4'(t);
     assign busy = tbl_to_tx ? tx_busy_q : rx_busy_q;
-    write_at_rest :
-    cover property (@(posedge clk_i) now && tbl_req.write && !busy);
-    write_in_traffic :
-    cover property (@(posedge clk_i) now && tbl_req.write && busy);
-    read_at_rest :
-    cover property (@(posedge clk_i) now && !tbl_req.write && !busy);
-    read_in_traffic :
-    cover property (@(posedge clk_i) now && !tbl_req.write && busy);
+    `WEFT_COVER(write_at_rest, now && tbl_req.write && !busy, clk_i, 1'b1)
+    `WEFT_COVER(write_in_traffic, now && tbl_req.write && busy, clk_i, 1'b1)
+    `WEFT_COVER(read_at_rest, now && !tbl_req.write && !busy, clk_i, 1'b1)
+    `WEFT_COVER(read_in_traffic, now && !tbl_req.write && busy, clk_i, 1'b1)
   end
   for (genvar i = 0; i < 3; i++) begin : gen_read_point
-    failed :
-    cover property (@(posedge clk_i) core_rst_n && host.read_error && host.read_error_id == 2'(i));
+    `WEFT_COVER(failed, host.read_error && host.read_error_id == 2'(i), clk_i, core_rst_n)
   end
-  soft_reset_in_traffic :
-  cover property (@(posedge clk_i) core_rst_n && soft_reset && !core_idle);
-  function_reset_in_traffic :
-  cover property (@(posedge clk_i) core_rst_n && reset_req_i && !core_idle);
-  owed_answers_in_reset :
-  cover property (@(posedge clk_i) resetting && (m_axi_bvalid || m_axi_rvalid));
-  reset_inside_a_frame :
-  cover property (@(posedge clk_i) resetting && mac_rx_tvalid && !mac_rx_tlast);
+  `WEFT_COVER(soft_reset_in_traffic, soft_reset && !core_idle, clk_i, core_rst_n)
+  `WEFT_COVER(function_reset_in_traffic, reset_req_i && !core_idle, clk_i, core_rst_n)
+  `WEFT_COVER(owed_answers_in_reset, resetting && (m_axi_bvalid || m_axi_rvalid), clk_i, 1'b1)
+  `WEFT_COVER(reset_inside_a_frame, resetting && mac_rx_tvalid && !mac_rx_tlast, clk_i, 1'b1)
 `endif
 
 endmodule

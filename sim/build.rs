@@ -96,6 +96,7 @@ fn main() {
     let card = |name: &str, kind: &str, top: &str| {
         configured(Design::new(name), &configurations, kind, top)
             .parameter("OBSERVE", observe)
+            .include_dir(rtl.join("prim"))
             .files(&files)
             .reset_low("rst_ni")
             .suffixes("_i", "_o")

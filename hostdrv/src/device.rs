@@ -23,6 +23,7 @@ mod gate;
 mod graveyard;
 mod handles;
 mod interrupt_moderation;
+mod lent;
 mod lingering;
 mod loopback;
 mod loopback_copy;
@@ -40,6 +41,7 @@ mod sleepers;
 mod wqe_intake;
 mod xrcd_registry;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -81,6 +83,8 @@ pub use gate::{Gate, Knock, Open};
 use graveyard::Graveyard;
 use handles::Handles;
 use interrupt_moderation::InterruptModeration;
+use lent::Lent;
+pub use lent::{DeviceLender, LentDevice, QueuePairAsked, QueuePairLent};
 use lingering::Lingering;
 pub(crate) use loopback::{Loopback, WeakDevice};
 pub(crate) use loopback_copy::MessageBytes;
@@ -113,6 +117,11 @@ const MAX_ASYNC_EVENTS: usize = 4096;
 
 /// How often a device with nothing to do is looked at: is it still there? One register read of about a microsecond.
 const PRESENCE_NS: u64 = 10_000_000;
+
+thread_local! {
+    /// Devices whose events this thread hands on.
+    static DISPATCHING: RefCell<Vec<*const AtomicBool>> = const { RefCell::new(Vec::new()) };
+}
 
 /// A Weft card that is up. Clones are the same device.
 #[derive(Clone)]
@@ -167,6 +176,8 @@ pub(crate) struct State {
     /// The port for raw frames, if it is open.
     pub(crate) raw: Option<RawQueues>,
     pub(crate) async_events: Arc<Events<AsyncEvent>>,
+    /// Where they go instead.
+    async_handler: Option<AsyncHandler>,
     /// What files watch, once there was one.
     watch: Option<Arc<Watch>>,
     /// The device's own thread has found something since the program looked.
@@ -243,6 +254,9 @@ impl Drop for Unlocked<'_> {
         }
     }
 }
+
+/// Who takes asynchronous events as they come.
+struct AsyncHandler(Box<dyn Fn(AsyncEvent) + Send>);
 
 impl Shared {
     /// Is what was posted sent by who posts, or left to `progress`? Who sleeps for the device does not look at the bells.
@@ -356,7 +370,9 @@ impl State {
 
     /// Queues an asynchronous event. Nobody has to take them: a program that never does loses the latest.
     pub(crate) fn tell(&mut self, event: AsyncEvent) {
-        if self.async_events.len() < MAX_ASYNC_EVENTS {
+        if let Some(handler) = &self.async_handler {
+            handler.0(event);
+        } else if self.async_events.len() < MAX_ASYNC_EVENTS {
             self.async_events.push(event);
             self.sleepers.announce();
         } else {
@@ -445,6 +461,37 @@ impl Device {
                 (Place::Here(Box::new(here)), caps)
             }
         };
+        Ok(Self::around(place, caps, mmio, config))
+    }
+
+    /// One that another process lends: it makes progress there, and nothing drives it here.
+    pub(crate) fn borrowed(
+        transport: Arc<dyn Transport>,
+        lender: Arc<dyn DeviceLender>,
+        control: Control,
+        lent: &LentDevice,
+    ) -> Self {
+        let mmio = Mmio {
+            transport: Arc::new(OfProcess::new(transport)),
+            counts: Arc::default(),
+        };
+        let [qps, regions] = lent.most;
+        let caps = Capabilities {
+            data_bytes: 0,
+            flows: qps,
+            stags: regions.saturating_add(1),
+            vectors: 1,
+            replay: 0,
+            ports: 1,
+        };
+        let place = Place::Lent(Box::new(Lent::new(lender, control)));
+        let config = DeviceConfig::at(lent.ip).mtu(lent.mtu);
+        Self::around(place, caps, mmio, config.polled().linger(None))
+    }
+
+    fn around(place: Place, caps: Capabilities, mmio: Mmio, config: DeviceConfig) -> Self {
+        /// Flows at most: a lender does not say which ones it lends.
+        const FLOWS: usize = 1 << 16;
         let DeviceConfig {
             engine: mut config,
             deferred,
@@ -456,7 +503,10 @@ impl Device {
         let is_driven = driven && mmio.transport.interrupt_fd(0).is_some();
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config = numbered(config, &caps);
-        let doorbells = Arc::new(DoorbellBitmap::new(caps.flows as usize));
+        let doorbells = Arc::new(DoorbellBitmap::new(match place {
+            Place::Lent(_) => FLOWS,
+            Place::Here(_) | Place::OnCard(_) => caps.flows as usize,
+        }));
         let failed = Arc::new(AtomicBool::new(false));
         let state = State {
             place,
@@ -474,6 +524,7 @@ impl Device {
             stream_events: None,
             raw: None,
             async_events: Arc::default(),
+            async_handler: None,
             watch: None,
             driven_news: false,
             empty_looks: 0,
@@ -491,7 +542,7 @@ impl Device {
             woken: false,
             fault: None,
         };
-        Ok(Self {
+        Self {
             shared: Handles::new(Shared {
                 state: Mutex::new(state),
                 sleepers,
@@ -509,7 +560,7 @@ impl Device {
                 caps,
                 config,
             }),
-        })
+        }
     }
 
     /// Where it is.
@@ -687,14 +738,16 @@ impl Device {
     fn handle_card(&self, state: &mut State, handled: &mut usize) -> Result<(), DeviceError> {
         let now = match state.place {
             Place::Here(_) => self.handle_reports(state, handled)?,
-            Place::OnCard(_) => self.now(),
+            Place::OnCard(_) | Place::Lent(_) => self.now(),
         };
         state.take_posted(now);
         state.take_lent_commands(now);
-        if let Place::OnCard(on_card) = &state.place {
-            // What the end of the turn hands on, and tells those who sleep of.
-            *handled += usize::from(on_card.has_news());
-        }
+        // What the end of the turn hands on, and tells those who sleep of.
+        *handled += match &state.place {
+            Place::Here(_) => 0,
+            Place::OnCard(on_card) => on_card.has_news().into(),
+            Place::Lent(lent) => lent.has_news().into(),
+        };
         state.finish_turn()?;
         let here = state.place.here();
         here.map_or(Ok(()), |(_, card)| card.check_moving(now))?;
@@ -717,7 +770,7 @@ impl Device {
         // Whatever came before is handled before any timer: a host that was away must not take what waited for it for silence.
         let most = match &state.place {
             Place::Here(here) => here.card.report_slots().max(REPORTS_PER_CALL),
-            Place::OnCard(_) => 0,
+            Place::OnCard(_) | Place::Lent(_) => 0,
         };
         while *handled < most {
             let Place::Here(here) = &mut state.place else {
@@ -775,9 +828,15 @@ impl Device {
     fn dispatch_events(&self) -> Result<usize, DeviceError> {
         /// Unlocks on every way out, once.
         struct Dispatching<'a>(Option<&'a AtomicBool>);
-        impl Dispatching<'_> {
+        impl<'a> Dispatching<'a> {
+            fn begin(dispatching: &'a AtomicBool) -> Self {
+                DISPATCHING.with_borrow_mut(|all| all.push(std::ptr::from_ref(dispatching)));
+                Self(Some(dispatching))
+            }
             fn end(&mut self) {
                 if let Some(dispatching) = self.0.take() {
+                    let own = std::ptr::from_ref(dispatching);
+                    DISPATCHING.with_borrow_mut(|all| all.retain(|one| *one != own));
                     dispatching.store(false, Ordering::Release);
                 }
             }
@@ -791,7 +850,7 @@ impl Device {
             // Another thread, or a callback's caller, is at it.
             return Ok(0);
         }
-        let mut dispatching = Dispatching(Some(&self.shared.dispatching));
+        let mut dispatching = Dispatching::begin(&self.shared.dispatching);
         let mut handled = 0;
         loop {
             let event = {
@@ -815,10 +874,16 @@ impl Device {
         }
     }
 
+    /// Is the caller called back by this device? Then no event comes before it returns.
+    pub(crate) fn calls_back(&self) -> bool {
+        let own = std::ptr::from_ref(&self.shared.dispatching);
+        DISPATCHING.with_borrow(|all| all.contains(&own))
+    }
+
     /// Queue pairs at most, and work requests in a queue, if the place of the engine has its own limits.
     pub(crate) fn limits(&self) -> Option<(u32, u32)> {
         match &self.lock().place {
-            Place::Here(_) => None,
+            Place::Here(_) | Place::Lent(_) => None,
             Place::OnCard(_) => Some((CONNECTIONS.into(), WORK / 2)),
         }
     }
@@ -828,6 +893,9 @@ impl Device {
         match &self.lock().place {
             Place::Here(here) => here.card.health(),
             Place::OnCard(_) => card::health(&self.shared.mmio),
+            Place::Lent(_) => Err(DeviceError::OfLender {
+                what: "its registers",
+            }),
         }
     }
 
@@ -867,7 +935,7 @@ impl Device {
     pub fn engine_stats(&self) -> EngineStats {
         match &self.lock().place {
             Place::Here(here) => *here.engine.stats(),
-            Place::OnCard(_) => EngineStats::default(),
+            Place::OnCard(_) | Place::Lent(_) => EngineStats::default(),
         }
     }
 
@@ -875,16 +943,22 @@ impl Device {
     pub fn jobs_outstanding(&self) -> u32 {
         match &self.lock().place {
             Place::Here(here) => here.card.jobs_outstanding(),
-            Place::OnCard(_) => 0,
+            Place::OnCard(_) | Place::Lent(_) => 0,
         }
     }
 
     /// The card's processor, if the engine is there: to look at it.
     pub fn processor(&self) -> Option<Processor> {
         match &self.lock().place {
-            Place::Here(_) => None,
+            Place::Here(_) | Place::Lent(_) => None,
             Place::OnCard(on_card) => Some(on_card.processor().clone()),
         }
+    }
+
+    /// From now on asynchronous events go to a function, and do not wait for [`get_async_event`](Self::get_async_event). It is called as they come, with the device's
+    /// lock: it must neither call the device nor panic, but may write to a file or wake a thread.
+    pub fn handle_async_events(&self, handler: impl Fn(AsyncEvent) + Send + 'static) {
+        self.lock().async_handler = Some(AsyncHandler(Box::new(handler)));
     }
 
     /// The oldest asynchronous event not yet taken.

@@ -213,6 +213,18 @@ pub enum DeviceError {
     /// The card's processor, which has the engine of this device.
     #[error(transparent)]
     Processor(#[from] ProcessorError),
+    /// What a lender does not lend.
+    #[error("the broker does not lend it: {reason}")]
+    NotLent {
+        /// What it said.
+        reason: String,
+    },
+    /// A borrower asks for what only who has the device has.
+    #[error("{what} is not to be had of a device that a broker lends; its owner has it")]
+    OfLender {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The engine is on the card's processor, and does not have this there.
     #[error("the engine of this device is on the card's processor (rung firmware), where there is no {what}")]
     OnCard {

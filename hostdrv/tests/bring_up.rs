@@ -129,6 +129,13 @@ fn a_card_that_never_rests() {
 }
 
 #[test]
+fn a_card_whose_clock_is_slow() {
+    let card = FakeCard::with(Fault::Slow);
+    drop(open(&card, config()).expect("its tables are cleared in its own time"));
+    assert!(card.lock().now >= 3_000_000_000);
+}
+
+#[test]
 fn a_bus_that_fails() {
     let error = refused(Fault::ReadsFail);
     assert!(

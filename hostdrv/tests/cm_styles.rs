@@ -125,6 +125,39 @@ fn all_events_come_by_callback() {
     assert_eq!(channel.waiting(), 0);
 }
 
+/// It would wait for what comes when it has returned.
+#[test]
+fn a_callback_that_waits_for_an_event_is_told_so() {
+    let (_host, devices) = members();
+    let [a, b] = &devices;
+    let said: Arc<Mutex<Vec<Result<bool, CmError>>>> = Arc::default();
+    let server = b.create_event_channel();
+    let listener = server.create_id();
+    let to = std::net::SocketAddrV4::new(b.ip(), PORT);
+    listener.bind_addr(to).expect("possible");
+    let (list, other) = (said.clone(), b.create_event_channel());
+    let asked = move |_: &ConnectRequest| {
+        let waited = other.get_event(Some(std::time::Duration::from_millis(20)));
+        let waited = waited.map(|event| event.is_some());
+        list.lock().expect("no panic").push(waited);
+        Decision::Later
+    };
+    listener.listen_with(4, asked).expect("possible");
+    let client = Client::new(a);
+    let _id = client.connect(&named("hello"));
+    until(&devices, || !said.lock().expect("no panic").is_empty());
+    let said = said.lock().expect("no panic").clone();
+    assert_eq!(said, [Err(CmError::InCallback)]);
+    // Outside it waits as ever.
+    let event = server
+        .try_get_event()
+        .expect("it works")
+        .expect("a request");
+    assert_eq!(event.event, CmEventType::ConnectRequest);
+    let none = server.get_event(Some(std::time::Duration::from_millis(1)));
+    assert_eq!(none.map(|event| event.is_some()), Ok(false));
+}
+
 #[test]
 fn the_policy_is_asked_before_the_program() {
     let (_host, devices) = members();

@@ -6,6 +6,7 @@ mod fake;
 mod files;
 mod loopback_host;
 mod misuse;
+mod pairs;
 mod raw;
 mod registering;
 mod reports;

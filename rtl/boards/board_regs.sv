@@ -5,6 +5,8 @@
 // Why:       Everything else passes to the card. Writes do not come here: the card ignores those to its unused addresses.
 //            States: Idle; Card, the card's answer is awaited; Own, the board's word is offered.
 
+`include "weft_assert.svh"
+
 module board_regs #(
   parameter logic        [16:0] FIRST = 17'h0ff00,  // a multiple of the window's size
   parameter int unsigned        WORDS = 8           // a power of two
@@ -74,19 +76,6 @@ module board_regs #(
     $error("board_regs: WORDS must be a power of two, FIRST a multiple of its bytes");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH(34)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(s_axil_rvalid),
-    .ready_i(s_axil_rready),
-    .data_i ({s_axil_rresp, s_axil_rdata})
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, s_axil_rvalid, s_axil_rready, {s_axil_rresp, s_axil_rdata})
 
 endmodule

@@ -5,6 +5,8 @@
 //                                 ◄──── AXI ─────────┘    ◄──────────────────── fifo_async ◄─ gmii_rx
 // Why:       Two clocks: `clk_i` (the card and its host), `mac_clk_i` (125 MHz, the PHY's). All crossings are in modules of rtl/boards/cdc.
 
+`include "weft_assert.svh"
+
 module serial_nic #(
   parameter int unsigned        NUM_FLOWS = 64,
   parameter int unsigned        NUM_STAGS = 256,
@@ -364,14 +366,6 @@ module serial_nic #(
     .dst_word_o(mac_state)
   );
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge mac_clk_i) begin
-    if (mac_rst_ni) begin
-      nothing_waits_for_the_card : assert (!overrun);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(nothing_waits_for_the_card, !overrun, mac_clk_i, mac_rst_ni)
 
 endmodule

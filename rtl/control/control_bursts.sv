@@ -5,6 +5,8 @@
 // Why:       A write's address is sent behind the burst's last beat. So all of it is there when it is shown, and the card's own writes wait for its
 //            beats only.
 
+`include "weft_assert.svh"
+
 module control_bursts #(
   parameter  int unsigned DATA_W = 512,
   localparam int unsigned BEATS  = 2048 / DATA_W,         // of control_dma's longest burst
@@ -139,16 +141,8 @@ module control_bursts #(
     .rd_data_o ({p.rresp, p.rdata})
   );
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      a_answers : assert (!(b_q && !b_room) && !(r_q && !r_room));
-      // A burst that is shown has a beat in each cycle.
-      a_whole : assert (!(m_axi.awvalid || aw_q) || wvalid || w_q);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(a_answers, !(b_q && !b_room) && !(r_q && !r_room))
+  // A burst that is shown has a beat in each cycle.
+  `WEFT_ASSERT(a_whole, !(m_axi.awvalid || aw_q) || wvalid || w_q)
 
 endmodule

@@ -18,6 +18,8 @@
 //            ends early with `stop_i` as well, but never before the bus has had or given all of a burst.
 //            It is for the firmware's records and frames, not for payload: the data path moves that.
 
+`include "weft_assert.svh"
+
 module control_dma #(
   parameter int unsigned DATA_W      = 512,
   parameter int unsigned BLOCK_BYTES = 256   // a power of two, 2 beats at least, 4096 at most
@@ -205,13 +207,7 @@ module control_dma #(
   logic unused_resp;
   assign unused_resp = ^{m_axi.bresp[0], m_axi.rresp[0]};
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      a_answer : assert (!m_axi.bvalid || state_q == Sent);
-      a_data : assert (!m_axi.rvalid || answer && !all_there);
-    end
-  end
-`endif
+  `WEFT_ASSERT(a_answer, !m_axi.bvalid || state_q == Sent)
+  `WEFT_ASSERT(a_data, !m_axi.rvalid || answer && !all_there)
 
 endmodule

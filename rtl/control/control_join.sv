@@ -5,6 +5,8 @@
 // Why:       An access of the host is not later than without this module if nothing is in flight. If both request, they take turns, so either waits
 //            for one access of the other.
 
+`include "weft_assert.svh"
+
 module control_join (
   input logic clk_i,
   input logic rst_ni,
@@ -62,12 +64,6 @@ module control_join (
     end
   end
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      a_data_behind : assert (wr_open_q || (!host.wvalid || host.awvalid) && (!proc.wvalid || proc.awvalid));
-    end
-  end
-`endif
+  `WEFT_ASSERT(a_data_behind, wr_open_q || (!host.wvalid || host.awvalid) && (!proc.wvalid || proc.awvalid))
 
 endmodule

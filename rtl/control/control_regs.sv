@@ -11,6 +11,8 @@
 //            ReadLate    | the word arrives           | always
 //            Answer      | the value is offered       | taken
 
+`include "weft_assert.svh"
+
 module control_regs
   import weft_card_pkg::*;
 #(
@@ -252,12 +254,6 @@ module control_regs
   logic unused_addr;
   assign unused_addr = ^{s_axil.awaddr[1:0], s_axil.araddr[1:0]};
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      a_end : assert (!(end_i && !run_q));
-    end
-  end
-`endif
+  `WEFT_ASSERT(a_end, !(end_i && !run_q))
 
 endmodule

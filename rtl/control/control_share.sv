@@ -7,6 +7,8 @@
 //            Writes: the processor's burst goes between two of the card. While it waits, the card's shown bursts are finished, and no new one is
 //            shown. So either waits for one burst of the other, and the processor's has 256 bytes at most.
 
+`include "weft_assert.svh"
+
 module control_share (
   input logic clk_i,
   input logic rst_ni,
@@ -120,14 +122,8 @@ module control_share (
   assign m_axi.bready = m_axi.bid == PROC_WRITE || card.bready;
   assign m_axi.rready = m_axi.rid == PROC_READ || card.rready;
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      // The turns depend on this: a burst's data are not shown before its address.
-      a_data_behind : assert (!card.wvalid || ahead_q + 9'(card.awvalid) > 0);
-      a_far : assert (ahead_q >= -1 && ahead_q < 255 && some_q == (ahead_q > 0) && none_q == (ahead_q == 0));
-    end
-  end
-`endif
+  // The turns depend on this: a burst's data are not shown before its address.
+  `WEFT_ASSERT(a_data_behind, !card.wvalid || ahead_q + 9'(card.awvalid) > 0)
+  `WEFT_ASSERT(a_far, ahead_q >= -1 && ahead_q < 255 && some_q == (ahead_q > 0) && none_q == (ahead_q == 0))
 
 endmodule

@@ -4,6 +4,8 @@
 // Pipeline:  a register slice on each channel, then combinational.
 // Why:       The slices end every path from a pin into either of both.
 
+`include "weft_assert.svh"
+
 module control_split (
   input logic clk_i,
   input logic rst_ni,
@@ -161,13 +163,7 @@ module control_split (
     end
   end
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      // A slave takes the data of an access before its address only with that address.
-      a_data : assert (!(in.wvalid && in.wready && !wr_busy_q && !(in.awvalid && in.awready)));
-    end
-  end
-`endif
+  // A slave takes the data of an access before its address only with that address.
+  `WEFT_ASSERT(a_data, !(in.wvalid && in.wready && !wr_busy_q && !(in.awvalid && in.awready)))
 
 endmodule

@@ -345,7 +345,8 @@ module weft_card_control
     else reset_req_q <= reset_req_i;
   end
 
-  assign reset_done_o = card_done && proc_stopped;
+  // With the request itself, which is later in the card: the answer ends with it, and the next request gets one of its own.
+  assign reset_done_o = card_done && proc_stopped && reset_req_q;
   assign quiescent_o  = card_quiescent && proc_quiescent && split_idle;
 
 endmodule

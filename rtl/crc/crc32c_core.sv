@@ -9,6 +9,8 @@
 // Why:       The last word goes through the same full-width XOR as every other; `pad_o` says how many zero bytes it has. A user undoes them (crc32c),
 //            or compares with a residue advanced by as many (receive). So the feedback path is one 32-bit matrix only, without the variable tail.
 
+`include "weft_assert.svh"
+
 module crc32c_core #(
   parameter  int unsigned DATA_W  = 512,
   localparam int unsigned BYTES   = DATA_W / 8,
@@ -93,16 +95,8 @@ module crc32c_core #(
   assign state_o = state_q;
   assign pad_o   = pad_q;
 
-`ifndef SYNTHESIS
   if (DATA_W % 128 != 0 || DATA_W > MAX_W) begin : gen_param_check
     $error("crc32c_core: DATA_W must be a multiple of 128, at most 512");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      beats_full : assert (en_i && valid_i -> count_i != '0 && count_i <= COUNT_W'(BYTES) && (last_i || count_i == COUNT_W'(BYTES)));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(beats_full, en_i && valid_i -> count_i != '0 && count_i <= COUNT_W'(BYTES) && (last_i || count_i == COUNT_W'(BYTES)))
 endmodule

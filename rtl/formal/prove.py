@@ -30,9 +30,10 @@ FAULT_LIMIT_S = 400
 WALL_S = 3000           # of ABC, which keeps some limits only loosely
 FAULT_CYCLES = 40       # a planted fault has to show within so many
 AT_ONCE = 2
+HEADER = "prim/weft_assert.svh"
 
 # The assertions of the modules count too. After this every flip-flop is plain, memories are flip-flops.
-READ = ["read_slang --no-synthesis-define --top {top} {settings} {files}", "prep -flatten -top {top}",
+READ = ["read_slang --no-synthesis-define -I{folder}/prim --top {top} {settings} {files}", "prep -flatten -top {top}",
         "chformal -cover -remove", "chformal -assert -remove {without}", "opt_clean", "async2sync", "memory_map", "opt -full"]
 INDUCTION = "sat -verify -tempinduct -prove-asserts -set-assumes -seq 1 -maxsteps {depth} -timeout {limit}"
 # Induction in ABC, over all pairs of nodes that may be equal: an assertion is an output that may be 0.
@@ -40,10 +41,10 @@ CORRESPONDENCE = "scorr -F {depth} -C 1000000; orpos; write_aiger {folder}/left.
 NO_INVARIANTS = "chformal -assert -remove c:*inv_*"
 AIGER = ["setundef -undriven -anyseq", "techmap", "opt -fast", "setundef -anyseq", "dffunmap", "aigmap", "opt_clean",
          "write_aiger -I -B -zinit -no-startoffset -ywmap {folder}/names.json {folder}/design.aig"]
-GATES = ["read_slang --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
+GATES = ["read_slang -I{folder}/prim --top {top} {settings} {files}", "prep -flatten -top {top}", "async2sync", "opt -full", "techmap", "opt -fast", "dffunmap",
          "simplemap", "opt_clean", "write_json {folder}/gates.json"]
 REGISTERS = ",".join(("$dff", "$adff", "$aldff", "$dffe", "$adffe", "$aldffe", "$sdff", "$sdffe", "$sdffce"))
-PATHS = ["read_slang --allow-toplevel-iface-ports --top {top} {settings} {files}", "proc", "flatten", "opt_clean", "check -assert",
+PATHS = ["read_slang -I{folder}/prim --allow-toplevel-iface-ports --top {top} {settings} {files}", "proc", "flatten", "opt_clean", "check -assert",
          f"select -assert-none o:*valid* %ci*:-{REGISTERS} i:*ready* %i"]
 ABC = "read_aiger {folder}/design.aig; fold; strash; scleanup; {command}"
 
@@ -64,7 +65,7 @@ def child(commands: list[str]) -> tuple[int, str]:
 
 def copy(proof: Proof, fault: tuple | None, folder: str) -> None:
     """The proof's files in the folder, with the fault put in."""
-    for name in proof.files:
+    for name in [HEADER, *proof.files]:
         text = (RTL / name).read_text()
         if fault and fault[0] == name:
             # White space is the formatter's.

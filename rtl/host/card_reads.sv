@@ -9,6 +9,8 @@
 //            Respond |           | until taken
 // Why:       Doorbells and unused addresses read 0. COUNTER_HI is the high half of the moment at which the low one was read.
 
+`include "weft_assert.svh"
+
 module card_reads
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -101,14 +103,6 @@ module card_reads
   logic unused_addr;
   assign unused_addr = ^s_axil.araddr[1:0];
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_owner : assert (state_q == Pick && is_word_q && word_q != '0 -> bus_value_i == '0);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_owner, state_q == Pick && is_word_q && word_q != '0 -> bus_value_i == '0)
 
 endmodule

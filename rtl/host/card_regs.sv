@@ -12,6 +12,8 @@
 // Why:       The bus lives on through a reset of the core: all accesses are answered, writes without effect (but for SCRATCH). A table access that
 //            the reset overtakes is refused.
 
+`include "weft_assert.svh"
+
 module card_regs
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -404,24 +406,7 @@ module card_regs
     $error("card_regs: NUM_FLOWS (at most 8192) and NUM_STAGS must be powers of two");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_response : assert (tbl_rsp_valid_i -> table_done);
-    end
-  end
-  stream_rules #(
-    .WIDTH(1)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(s_axil.bvalid),
-    .ready_i(s_axil.bready),
-    .data_i (1'b0)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_response, tbl_rsp_valid_i -> table_done)
+  `WEFT_STREAM(u_rules, s_axil.bvalid, s_axil.bready, 1'b0)
 
 endmodule

@@ -7,6 +7,8 @@
 //            read  | eight_q, value_o | one of each eight, then one of all
 // Why:       Each counter belongs to one subsystem, so merging is an OR.
 
+`include "weft_assert.svh"
+
 module counters
   import weft_card_pkg::*;
 (
@@ -81,19 +83,10 @@ module counters
     end
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_owner : assert (((rx_inc_i & tx_inc_i) | (rx_inc_i & host_inc_i) | (tx_inc_i & host_inc_i)) == '0);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(one_owner, ((rx_inc_i & tx_inc_i) | (rx_inc_i & host_inc_i) | (tx_inc_i & host_inc_i)) == '0)
 
   for (genvar i = 0; i < int'(NUM_COUNTERS); i++) begin : gen_point
-    counted :
-    cover property (@(posedge clk_i) rst_ni && inc[i] != '0);
+    `WEFT_COVER(counted, inc[i] != '0)
   end
-`endif
 
 endmodule

@@ -10,6 +10,8 @@
 // Why:       A burst is sent only when its client has room for all of it, so no client waits for another's consumer.
 //            Jobs and elements, few and short, go before the gather.
 
+`include "weft_assert.svh"
+
 module dma_read #(
   parameter  int unsigned DATA_W   = 512,
   parameter  int unsigned REQUESTS = 32,                     // of a client, without a complete answer
@@ -122,14 +124,6 @@ module dma_read #(
   logic unused_resp;
   assign unused_resp = m_axi.rresp[0];
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      id_known : assert (m_axi.rvalid -> m_axi.rid != 2'd3);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(id_known, m_axi.rvalid -> m_axi.rid != 2'd3)
 
 endmodule

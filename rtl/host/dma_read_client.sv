@@ -16,6 +16,8 @@
 // Why:       Bus beats of a request leave the buffer one a cycle, those of the next one right behind. With ALIGNED every request begins at a multiple
 //            of the bus width, and the buffer's output is the answer.
 
+`include "weft_assert.svh"
+
 module dma_read_client #(
   parameter  int unsigned DATA_W       = 512,
   parameter  int unsigned BUFFER_BEATS = 512,            // at least the beats of the longest burst
@@ -315,36 +317,15 @@ module dma_read_client #(
     $error("dma_read_client: DATA_W must be 128, 256 or 512");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      buffer_has_room : assert (bus_valid_i -> buf_wr_ready);
-      answer_expected : assert (buf_valid -> desc_valid);
-      size_ok : assert (req_valid_i -> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384);
-      fits_buffer : assert (have_q -> 32'(burst_beats_o) <= BUFFER_BEATS);
-      freed_fits : assert (freed_q != 2'd3);
-      room_is_there : assert (burst_valid_o -> ROOM_W'(burst_beats_o) <= room_q);
-    end
-  end
+  `WEFT_ASSERT(buffer_has_room, bus_valid_i -> buf_wr_ready)
+  `WEFT_ASSERT(answer_expected, buf_valid -> desc_valid)
+  `WEFT_ASSERT(size_ok, req_valid_i -> req_bytes_i >= 16'd1 && req_bytes_i <= 16'd16384)
+  `WEFT_ASSERT(fits_buffer, have_q -> 32'(burst_beats_o) <= BUFFER_BEATS)
+  `WEFT_ASSERT(freed_fits, freed_q != 2'd3)
+  `WEFT_ASSERT(room_is_there, burst_valid_o -> ROOM_W'(burst_beats_o) <= room_q)
   if (ALIGNED) begin : gen_aligned_check
-    always_ff @(posedge clk_i) begin
-      if (rst_ni) begin
-        aligned : assert (req_valid_i -> req_addr_i[LANE_W-1:0] == '0);
-      end
-    end
+    `WEFT_ASSERT(aligned, req_valid_i -> req_addr_i[LANE_W-1:0] == '0)
   end
-  stream_rules #(
-    .WIDTH(DATA_W + 1)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(rsp_valid_o),
-    .ready_i(rsp_ready_i),
-    .data_i ({rsp_data_o, rsp_last_o})
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, rsp_valid_o, rsp_ready_i, {rsp_data_o, rsp_last_o})
 
 endmodule

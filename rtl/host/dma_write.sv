@@ -21,6 +21,8 @@
 //            and have nothing in flight. It has two commands of its own at most, which it keeps short: the others wait for these two, and a cycle.
 //            Client 0's offer is late in the cycle and selects nothing in it.
 
+`include "weft_assert.svh"
+
 module dma_write #(
   parameter  int unsigned DATA_W      = 512,
   parameter  int unsigned OUTSTANDING = 64,             // write bursts without a response
@@ -447,40 +449,25 @@ module dma_write #(
     $error("dma_write: DATA_W must be 128, 256 or 512");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   for (genvar c = 0; c < 3; c++) begin : gen_client_check
-    always_ff @(posedge clk_i) begin
-      if (rst_ni) begin
-        size_ok : assert (cmd_valid_i[c] -> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384);
-        last_fits : assert (wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == in_last);
-        full_but_last : assert (wr_valid_i[c] && !wr_last_i[c] -> wr_count_i[c] == COUNT_W'(BYTES));
-        count_fits : assert (wr_valid_i[c] && wr_ready_o[c] && in_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset);
-      end
-    end
+    `WEFT_ASSERT(size_ok, cmd_valid_i[c] -> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384)
+    `WEFT_ASSERT(last_fits, wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == in_last)
+    `WEFT_ASSERT(full_but_last, wr_valid_i[c] && !wr_last_i[c] -> wr_count_i[c] == COUNT_W'(BYTES))
+    `WEFT_ASSERT(count_fits, wr_valid_i[c] && wr_ready_o[c] && in_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset)
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      low_waits : assert (cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0);
-      accepts_what_it_takes : assert (accept == ((cmd_valid_i & cmd_ready_o) != '0));
-      none_told : assert (high_none_q == (high_q == '0));
-      response_expected : assert (m_axi.bvalid -> track_valid);
-      given_told : assert (some_given_q == (given_q != '0) && more_given_q == (given_q > 1));
-      one_id : assert (m_axi.bvalid -> m_axi.bid == 2'd0);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(low_waits, cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0)
+  `WEFT_ASSERT(accepts_what_it_takes, accept == ((cmd_valid_i & cmd_ready_o) != '0))
+  `WEFT_ASSERT(none_told, high_none_q == (high_q == '0))
+  `WEFT_ASSERT(response_expected, m_axi.bvalid -> track_valid)
+  `WEFT_ASSERT(given_told, some_given_q == (given_q != '0) && more_given_q == (given_q > 1))
+  `WEFT_ASSERT(one_id, m_axi.bvalid -> m_axi.bid == 2'd0)
 
   for (genvar i = 0; i < int'(BYTES); i++) begin : gen_point
-    begins :
-    cover property (@(posedge clk_i) rst_ni && accept && data_in.offset == LANE_W'(i));
-    ends :
-    cover property (@(posedge clk_i) rst_ni && accept && data_in.end_lane == LANE_W'(i));
+    `WEFT_COVER(begins, accept && data_in.offset == LANE_W'(i))
+    `WEFT_COVER(ends, accept && data_in.end_lane == LANE_W'(i))
   end
   for (genvar c = 0; c < 3; c++) begin : gen_client_point
-    failed :
-    cover property (@(posedge clk_i) rst_ni && failed_o[c]);
+    `WEFT_COVER(failed, failed_o[c])
   end
-`endif
 
 endmodule

@@ -13,6 +13,8 @@
 //            A message has to go behind all writes that host memory answered before the request (docs/card.md "The RTL boundary"). After reset all
 //            vectors are masked.
 
+`include "weft_assert.svh"
+
 module msix_table #(
   parameter int unsigned VECTORS = 1  // at most 128
 ) (
@@ -203,24 +205,7 @@ module msix_table #(
     $error("msix_table: 1 to 128 vectors");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH($bits(msg_addr_o) + $bits(msg_data_o))
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(msg_valid_o),
-    .ready_i(msg_ready_i),
-    .data_i ({msg_addr_o, msg_data_o})
-  );
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      vector_known : assert (vector_valid_i -> 32'(vector_i) < VECTORS);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, msg_valid_o, msg_ready_i, {msg_addr_o, msg_data_o})
+  `WEFT_ASSERT(vector_known, vector_valid_i -> 32'(vector_i) < VECTORS)
 
 endmodule

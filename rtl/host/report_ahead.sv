@@ -62,10 +62,8 @@ module report_ahead #(
 
   assign idle_o = !cmd_valid_o && !wr_valid_o;
 
-`ifndef SYNTHESIS
   if (DEPTH < 2) begin : gen_param_check
     $error("report_ahead: DEPTH must be 2 or more");
   end
-`endif
 
 endmodule

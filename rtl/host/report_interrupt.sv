@@ -16,6 +16,8 @@
 //            After a failed write the count stops, and one interrupt says so, armed or not (`broken_o`, until reset).
 //            At a ring set up anew (`cfg_i.reset`), reports in flight are the old ring's: not counted, and without interrupt.
 
+`include "weft_assert.svh"
+
 module report_interrupt
   import weft_int_pkg::report_cfg_t;
 (
@@ -130,10 +132,10 @@ module report_interrupt
   assign unused = ^{cfg_i.base, cfg_i.log2, cfg_i.head};
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic stopped_q, held_q;
   logic [31:0] stopped_at_q;
   logic [15:0] waited_q, gap_was_q;
+  // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     stopped_q    <= rst_ni && broken_o && !cfg_i.reset;
     stopped_at_q <= written_o;
@@ -141,21 +143,16 @@ module report_interrupt
     if (cfg_i.arm || counts) gap_was_q <= cfg_i.gap;
     // At the end of the gap an interrupt is due.
     waited_q <= rst_ni && waiting && !msix_valid_o && !counts && !cfg_i.arm && !cfg_i.reset ? waited_q + 1'b1 : '0;
-    if (rst_ni) begin
-      stops : assert (stopped_q -> broken_o && written_o == stopped_at_q);
-      held : assert (held_q -> msix_valid_o);
-      old_are_under_way : assert (old_q <= under_way_q);
-      none_is_forgotten : assert (17'(waited_q) <= 17'(gap_was_q) + 17'd1);
-    end
   end
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(stops, stopped_q -> broken_o && written_o == stopped_at_q)
+  `WEFT_ASSERT(held, held_q -> msix_valid_o)
+  `WEFT_ASSERT(old_are_under_way, old_q <= under_way_q)
+  `WEFT_ASSERT(none_is_forgotten, 17'(waited_q) <= 17'(gap_was_q) + 17'd1)
 
-  after_enough :
-  cover property (@(posedge clk_i) rst_ni && due && enough && arm_more_q != '0);
-  after_a_gap :
-  cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && !hurry_q);
-  in_a_hurry :
-  cover property (@(posedge clk_i) rst_ni && due && waiting && !enough && hurry_q);
+  `WEFT_COVER(after_enough, due && enough && arm_more_q != '0)
+  `WEFT_COVER(after_a_gap, due && waiting && !enough && !hurry_q)
+  `WEFT_COVER(in_a_hurry, due && waiting && !enough && hurry_q)
 `endif
 
 endmodule

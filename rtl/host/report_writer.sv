@@ -14,6 +14,8 @@
 //            At a ring set up anew (`cfg_i.reset`), reports taken before go to the old ring, those behind it to the new one.
 //            Room is computed two cycles ahead, for one report and for two, as one may be taken meanwhile.
 
+`include "weft_assert.svh"
+
 module report_writer
   import weft_int_pkg::NO_FLOW;
   import weft_int_pkg::report_cfg_t;
@@ -225,21 +227,19 @@ module report_writer
   end
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic stopped_q, old_q;
   logic [31:0] stopped_at_q;
+  // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (!rst_ni || take) old_q <= 1'b0;
     else if (cfg_i.reset) old_q <= 1'b1;
     stopped_q    <= rst_ni && broken_q && !cfg_i.reset;
     stopped_at_q <= tail_o;
-    if (rst_ni) begin
-      one_source : assert (!(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o));
-      stops : assert (stopped_q -> broken_q && tail_o == stopped_at_q);
-      no_overrun : assert (cmd_valid_o && !cfg_i.reset && !old_q -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0);
-    end
   end
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(one_source, !(rx_valid_i && rx_ready_o && tx_valid_i && tx_ready_o))
+  `WEFT_ASSERT(stops, stopped_q -> broken_q && tail_o == stopped_at_q)
+  `WEFT_ASSERT(no_overrun, cmd_valid_o && !cfg_i.reset && !old_q -> ((taken_q - 1'b1 - cfg_i.head) >> cfg_i.log2[4:0]) == '0)
 `endif
 
 endmodule

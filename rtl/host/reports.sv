@@ -15,6 +15,8 @@
 //            What may still come has room in the other half: two reports of each segment in the walk, one of each job that began. Failed jobs wait in
 //            transmit as well. Interrupts are on vectors 0 and 1.
 
+`include "weft_assert.svh"
+
 module reports
   import weft_int_pkg::*;
   import weft_card_pkg::*;
@@ -286,17 +288,9 @@ module reports
     logic unused;
     assign unused = ^{off_i[0], order_valid};
 
-`ifndef SYNTHESIS
-    // verilator lint_off SYNCASYNCNET
-    always_ff @(posedge clk_i) begin
-      if (rst_ni) begin
-        room_for_order : assert (cmd_valid[port_q] -> order_ready);
-        answer_of_one : assert (written_q -> order_valid);
-        none_comes_of_nothing : assert (left_q -> coming_q[left_port_q] >= (left_two_q ? 9'd2 : 9'd1));
-      end
-    end
-    // verilator lint_on SYNCASYNCNET
-`endif
+    `WEFT_ASSERT(room_for_order, cmd_valid[port_q] -> order_ready)
+    `WEFT_ASSERT(answer_of_one, written_q -> order_valid)
+    `WEFT_ASSERT(none_comes_of_nothing, left_q -> coming_q[left_port_q] >= (left_two_q ? 9'd2 : 9'd1))
   end
 
   if (UNANSWERED >= ANSWERS) begin : gen_room_check

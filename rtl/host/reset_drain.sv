@@ -16,6 +16,8 @@
 //            AXI: at most 2^OWED_W - 1 read beats and BURSTS write bursts without answer; W data never before their AW is shown. The core takes every
 //            R and B at once, so their register needs no handshake.
 
+`include "weft_assert.svh"
+
 module reset_drain #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned BURSTS = 64,
@@ -236,18 +238,13 @@ module reset_drain #(
   assign unused = len_room;
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      lengths_fit : assert (aw_new -> len_room);
-      w_behind_aw : assert (took_q -> len_valid);
-      last_right : assert (took_q -> took_last_q == ends);
-      b_expected : assert (core.bvalid -> b_owed_q != '0);
-      r_expected : assert (core.rvalid -> r_owed_q != '0);
-      stop_told : assert (stop == (state_q != Run));
-      clean_start : assert (state_q == Hold -> !offered && !owed);
-    end
-  end
+  `WEFT_ASSERT(lengths_fit, aw_new -> len_room)
+  `WEFT_ASSERT(w_behind_aw, took_q -> len_valid)
+  `WEFT_ASSERT(last_right, took_q -> took_last_q == ends)
+  `WEFT_ASSERT(b_expected, core.bvalid -> b_owed_q != '0)
+  `WEFT_ASSERT(r_expected, core.rvalid -> r_owed_q != '0)
+  `WEFT_ASSERT(stop_told, stop == (state_q != Run))
+  `WEFT_ASSERT(clean_start, state_q == Hold -> !offered && !owed)
   stream_rules #(
     .WIDTH(DATA_W / 8 + 1)
   ) u_rules (
@@ -258,7 +255,6 @@ module reset_drain #(
     .ready_i(m_axi.wready),
     .data_i ({m_axi.wstrb, m_axi.wlast})
   );
-  // verilator lint_on SYNCASYNCNET
 `endif
 
 endmodule

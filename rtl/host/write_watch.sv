@@ -9,6 +9,8 @@
 //            A burst's address is taken from AW alone, and beats are counted here.
 //            The bus lives on through a reset (rst_ni), the grants do not (core_rst_ni): then no strobe is expected until the core writes again.
 
+`include "weft_assert.svh"
+
 module write_watch #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned RINGS  = 3,
@@ -172,8 +174,6 @@ module write_watch #(
   // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      data_after_address : assert (!beat || !no_burst || aw_new);
-      strobes_without_gap : assert (!beat || !gap);
       legal_write :
       assert (!any || is_next || in_ring != '0)
       else
@@ -184,11 +184,13 @@ module write_watch #(
             granted ? next.bytes - written_q : 16'd0,
             next.addr + 64'(written_q)
         );
-      nothing_left : assert (!idle_i || !core_rst_ni || !granted);
-      room : assert (32'(bursts_open) < BURSTS && 32'(grants_open) < GRANTS);
     end
   end
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(data_after_address, !beat || !no_burst || aw_new)
+  `WEFT_ASSERT(strobes_without_gap, !beat || !gap)
+  `WEFT_ASSERT(nothing_left, !idle_i || !core_rst_ni || !granted)
+  `WEFT_ASSERT(room, 32'(bursts_open) < BURSTS && 32'(grants_open) < GRANTS)
 `endif
 
 endmodule

@@ -9,6 +9,8 @@
 // Why:       As full is a cycle late, a frame right behind one that was left out may be left out and counted, too.
 //            The input is registered, so that the paths observed are not loaded.
 
+`include "weft_assert.svh"
+
 module capture_buffer
   import weft_int_pkg::*;
 #(
@@ -191,16 +193,8 @@ module capture_buffer
     $error("capture_buffer: BUFFER_BYTES is a power of two and holds at most 2^15 beats");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      left_told : assert (valid_q -> more == (length < snap_q));
-      room : assert (wr_q - free_q <= POS_W'(DEPTH));
-      beats_fit : assert (keep -> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(left_told, valid_q -> more == (length < snap_q))
+  `WEFT_ASSERT(room, wr_q - free_q <= POS_W'(DEPTH))
+  `WEFT_ASSERT(beats_fit, keep -> 32'(POS_W'(wr_next - start_q)) * LANES >= 32'(frame.captured))
 
 endmodule

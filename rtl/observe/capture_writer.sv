@@ -16,6 +16,8 @@
 //            frame begun is finished.
 //            A frame takes longer than the AHEAD cycles, and behind a reset of the ring none begins for as long.
 
+`include "weft_assert.svh"
+
 module capture_writer
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -346,18 +348,12 @@ module capture_writer
   logic [31:0] slot_number;
   assign slot_number = taken_q & ~(32'hffff_ffff << cfg_i.count_log2[4:0]);
 
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      room_for_beat : assert (read_q -> 32'(queued) < QUEUE);
-      inside_slot : assert (piece_valid -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes) <= 32'd1 << cfg_i.slot_log2[3:0]);
-      right_address : assert (piece_valid -> cmd_addr == slot_q + (cmd_header ? '0 : 64'(cmd_at_q)));
-      there_is_room : assert (start -> (taken_q - cfg_i.head) >> cfg_i.count_log2[4:0] == '0);
-      in_its_slot : assert (start -> slot_next_q == cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]));
-      response_expected : assert (written_i -> track_valid);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(room_for_beat, read_q -> 32'(queued) < QUEUE)
+  `WEFT_ASSERT(inside_slot, piece_valid -> (cmd_header ? 32'd0 : 32'(cmd_at_q)) + 32'(cmd_bytes) <= 32'd1 << cfg_i.slot_log2[3:0])
+  `WEFT_ASSERT(right_address, piece_valid -> cmd_addr == slot_q + (cmd_header ? '0 : 64'(cmd_at_q)))
+  `WEFT_ASSERT(there_is_room, start -> (taken_q - cfg_i.head) >> cfg_i.count_log2[4:0] == '0)
+  `WEFT_ASSERT(in_its_slot, start -> slot_next_q == cfg_i.base + (64'(slot_number) << cfg_i.slot_log2[3:0]))
+  `WEFT_ASSERT(response_expected, written_i -> track_valid)
 `endif
 
 endmodule

@@ -8,6 +8,8 @@
 // Why:       The switch takes effect between frames. A frame offered to the MAC, and one that receive has begun, is finished first. A frame of the
 //            MAC that began while the loop was closed is ignored to its end.
 
+`include "weft_assert.svh"
+
 module mac_loopback #(
   parameter int unsigned DATA_W = 512
 ) (
@@ -110,25 +112,8 @@ module mac_loopback #(
   assign ignored_o     = mac_rx_tvalid && mac_rx_tlast && !rx_taking;
   assign idle_o        = to_q == (enable_i ? Loop : Wire) && !tx_inside_q && !(rx_inside_q && rx_taking_q);
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH(1)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(mac_tx_tvalid),
-    .ready_i(mac_tx_tready),
-    .data_i (mac_tx_tlast)
-  );
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_source : assert (!(looped_o && mac_rx_tvalid && rx_taking));
-      whole_frames : assert (to_q == Between -> !tx_inside_q);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, mac_tx_tvalid, mac_tx_tready, mac_tx_tlast)
+  `WEFT_ASSERT(one_source, !(looped_o && mac_rx_tvalid && rx_taking))
+  `WEFT_ASSERT(whole_frames, to_q == Between -> !tx_inside_q)
 
 endmodule

@@ -19,6 +19,8 @@
 //            Entries and their count outlive a reset of the card, for whoever opens it next. Events in the queues are lost by it; one with its number
 //            continues into the memory.
 
+`include "weft_assert.svh"
+
 module trace_ring
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -219,15 +221,7 @@ module trace_ring
     $error("trace_ring: 2 sources or more, 4 to 1024 entries, queues that empty before the clock's low bits come around");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_taken : assert ($onehot0(take) && (turn_q & ~waiting) == '0);
-      turns_told : assert (turns_q == LOST_W'($countones(turn_q)));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_taken, $onehot0(take) && (turn_q & ~waiting) == '0)
+  `WEFT_ASSERT(turns_told, turns_q == LOST_W'($countones(turn_q)))
 
 endmodule

@@ -9,6 +9,8 @@
 //            block RAM | its output register is the head | STEADY: it reads in each cycle; a word not taken at once is kept in a register
 // Why:       With STEADY no enable of the block RAM depends on `rd_ready_i`, which may be late. A block RAM writes in each cycle in any case.
 
+`include "weft_assert.svh"
+
 module fifo_sync #(
   parameter  int unsigned WIDTH         = 32,
   parameter  int unsigned DEPTH         = 16,
@@ -156,51 +158,22 @@ module fifo_sync #(
     end
   end
 
-`ifndef SYNTHESIS
   if (WIDTH == 0 || DEPTH < 2) begin : gen_param_check
     $error("fifo_sync: WIDTH must be positive and DEPTH at least 2");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      // verilator lint_off CMPCONST
-      count_in_range : assert (count_q <= COUNT_W'(DEPTH));
-      // verilator lint_on CMPCONST
-      full_is_full : assert (full_q == (count_q == COUNT_W'(DEPTH)));
-    end
-  end
+  // verilator lint_off CMPCONST
+  `WEFT_ASSERT(count_in_range, count_q <= COUNT_W'(DEPTH))
+  // verilator lint_on CMPCONST
+  `WEFT_ASSERT(full_is_full, full_q == (count_q == COUNT_W'(DEPTH)))
   if (DEPTH <= LUT_RAM_DEPTH) begin : gen_lut_ram_check
-    always_ff @(posedge clk_i) begin
-      if (rst_ni) begin
-        any_is_any : assert (gen_lut_ram.any_q == (count_q != '0));
-      end
-    end
+    `WEFT_ASSERT(any_is_any, gen_lut_ram.any_q == (count_q != '0))
     if (HEAD) begin : gen_head_check
-      always_ff @(posedge clk_i) begin
-        if (rst_ni) begin
-          more_is_more : assert (gen_lut_ram.gen_head.more_q == (count_q > COUNT_W'(1)));
-        end
-      end
+      `WEFT_ASSERT(more_is_more, gen_lut_ram.gen_head.more_q == (count_q > COUNT_W'(1)))
     end
   end else begin : gen_block_ram_check
-    always_ff @(posedge clk_i) begin
-      if (rst_ni) begin
-        any_is_any : assert (gen_block_ram.any_stored_q == (gen_block_ram.stored_q != '0));
-        full_has_head : assert (full_q -> gen_block_ram.head_valid_q);
-      end
-    end
+    `WEFT_ASSERT(any_is_any, gen_block_ram.any_stored_q == (gen_block_ram.stored_q != '0))
+    `WEFT_ASSERT(full_has_head, full_q -> gen_block_ram.head_valid_q)
   end
-  stream_rules #(
-    .WIDTH(WIDTH)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(rd_valid_o),
-    .ready_i(rd_ready_i),
-    .data_i (rd_data_o)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, rd_valid_o, rd_ready_i, rd_data_o)
 
 endmodule

@@ -6,6 +6,8 @@
 //            such a read (ECP5), that costs a comparison and a multiplexer. With UNSEEN the user never uses such a word, and both are left out; in
 //            simulation the word is then wrong.
 
+`include "weft_assert.svh"
+
 module ram_1r1w #(
   parameter  int unsigned WIDTH  = 32,
   parameter  int unsigned DEPTH  = 512,
@@ -43,11 +45,9 @@ module ram_1r1w #(
   if ((1 << ADDR_W) != DEPTH) begin : gen_range_check
     // At the first edge the user's registers may not have been reset yet.
     logic begun_q = 1'b0;
-    always_ff @(posedge clk_i) begin
-      begun_q <= 1'b1;
-      write_in_range : assert (begun_q && we_i -> 32'(waddr_i) < DEPTH);
-      read_in_range : assert (begun_q && re_i -> 32'(raddr_i) < DEPTH);
-    end
+    always_ff @(posedge clk_i) begun_q <= 1'b1;
+    `WEFT_ASSERT(write_in_range, begun_q && we_i -> 32'(waddr_i) < DEPTH, clk_i, 1'b1)
+    `WEFT_ASSERT(read_in_range, begun_q && re_i -> 32'(raddr_i) < DEPTH, clk_i, 1'b1)
   end
 `endif
 

@@ -16,6 +16,8 @@
 //            rx_output   | writes and reports in order                              | waits for host memory
 // Why:       Nothing of a frame leaves rx_store before its TCP checksum is good, nothing of an FPDU leaves rx_walk before all its checks.
 
+`include "weft_assert.svh"
+
 module weft_rx
   import rx_front_pkg::*;
   import walk_pkg::op_t;
@@ -603,7 +605,6 @@ module weft_rx
                   !lookup_busy && !tbl_open_q && !refuse_q;
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   // Once the tables are cleared, an access is answered within ANSWER cycles.
   localparam int unsigned CLEARED = NUM_STAGS + NUM_FLOWS;
   localparam int unsigned ANSWER = 24;
@@ -617,12 +618,7 @@ module weft_rx
       waited_q <= age_q != CLEARED || tbl_rsp_valid_o || !(tbl_req_valid_i || tbl_open_q) ? '0 : waited_q + 32'd1;
     end
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      access_bounded : assert (waited_q <= ANSWER);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(access_bounded, waited_q <= ANSWER)
 `endif
 
 endmodule

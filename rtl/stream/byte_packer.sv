@@ -7,6 +7,8 @@
 //            merge  | o_data_q, rest_q | it is merged with the bytes left       | flush_q: a spill takes a cycle, and stalls rotate
 // Why:       A piece never has zero bytes. Bytes behind `out_count_o` are undefined.
 
+`include "weft_assert.svh"
+
 module byte_packer #(
   parameter  int unsigned DATA_W  = 512,
   localparam int unsigned BYTES   = DATA_W / 8,
@@ -113,26 +115,11 @@ module byte_packer #(
   assign out_count_o = o_count_q;
   assign out_last_o  = o_last_q;
 
-`ifndef SYNTHESIS
   if (DATA_W < 16 || (1 << FILL_W) * 8 != DATA_W) begin : gen_param_check
     $error("byte_packer: DATA_W must be a power of two, at least 16");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      piece_size : assert (in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES));
-      beats_full : assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
-    end
-  end
-  stream_rules #(
-    .WIDTH($bits(out_data_o))
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(out_valid_o),
-    .ready_i(out_ready_i),
-    .data_i (out_data_o)
-  );
-`endif
+  `WEFT_ASSERT(piece_size, in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES))
+  `WEFT_ASSERT(beats_full, out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)))
+  `WEFT_STREAM(u_rules, out_valid_o, out_ready_i, out_data_o)
 
 endmodule

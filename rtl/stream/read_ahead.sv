@@ -4,6 +4,8 @@
 //            `room_o` are registers.
 // Pipeline:  a ring of DEPTH words, which cover the latency from a request to here.
 
+`include "weft_assert.svh"
+
 module read_ahead #(
   parameter  int unsigned WIDTH = 32,
   parameter  int unsigned DEPTH = 4,                 // a power of two
@@ -58,20 +60,12 @@ module read_ahead #(
     if (pending_q) buffer[wr_q[PTR_W-2:0]] <= data_i;
   end
 
-`ifndef SYNTHESIS
   if ((1 << (PTR_W - 1)) != DEPTH || DEPTH < 2) begin : gen_param_check
     $error("read_ahead: DEPTH must be a power of two from 2 up");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      granted_with_room : assert (grant_i -> room_o);
-      taken_if_there : assert (take_i -> valid_o);
-      told :
-      assert (some_q == (wr_q != rd_q) && asked_q >= PTR_W'(pending_q) && asked_q <= PTR_W'(DEPTH) && asked_q == wr_q - rd_q + PTR_W'(pending_q));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(granted_with_room, grant_i -> room_o)
+  `WEFT_ASSERT(taken_if_there, take_i -> valid_o)
+  `WEFT_ASSERT(told,
+               some_q == (wr_q != rd_q) && asked_q >= PTR_W'(pending_q) && asked_q <= PTR_W'(DEPTH) && asked_q == wr_q - rd_q + PTR_W'(pending_q))
 
 endmodule

@@ -5,6 +5,8 @@
 //                └─► [place 1] ─┴─► out
 // Why:       Each place loads while it is empty, so no enable of the data depends on `out_ready_i`. The output is behind a multiplexer.
 
+`include "weft_assert.svh"
+
 module stream_pair #(
   parameter int unsigned WIDTH = 32
 ) (
@@ -54,24 +56,7 @@ module stream_pair #(
     end
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      spare_behind_output : assert (spare_q -> out_valid_q);
-    end
-  end
-  stream_rules #(
-    .WIDTH(WIDTH)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(clear_i),
-    .valid_i(out_valid_o),
-    .ready_i(out_ready_i),
-    .data_i (out_data_o)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(spare_behind_output, spare_q -> out_valid_q)
+  `WEFT_STREAM(u_rules, out_valid_o, out_ready_i, out_data_o, clear_i)
 
 endmodule

@@ -3,6 +3,8 @@
 // Handshake: Observes only. Once valid, `valid_i` and the payload are held until `ready_i`, or until the stream is cleared.
 // Why:       A word is copied only while it is stalled, so the check costs little.
 
+`include "weft_assert.svh"
+
 module stream_rules #(
   parameter int unsigned WIDTH = 32
 ) (
@@ -28,8 +30,5 @@ module stream_rules #(
   end
   // verilator lint_on SYNCASYNCNET
 
-`ifndef SYNTHESIS
-  stalled :
-  cover property (@(posedge clk_i) rst_ni && valid_i && !ready_i);
-`endif
+  `WEFT_COVER(stalled, valid_i && !ready_i)
 endmodule

@@ -5,6 +5,8 @@
 //                └─► [spare] ─┘
 // Why:       For a beat that may not become later. stream_slice cuts the other direction as well.
 
+`include "weft_assert.svh"
+
 module stream_skid #(
   parameter int unsigned WIDTH = 32
 ) (
@@ -42,24 +44,7 @@ module stream_skid #(
     if (!spare_q) spare_data_q <= in_data_i;
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      ready_told : assert (ready_q == !spare_q);
-    end
-  end
-  stream_rules #(
-    .WIDTH(WIDTH)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(out_valid_o),
-    .ready_i(out_ready_i),
-    .data_i (out_data_o)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(ready_told, ready_q == !spare_q)
+  `WEFT_STREAM(u_rules, out_valid_o, out_ready_i, out_data_o)
 
 endmodule

@@ -4,6 +4,8 @@
 //            moves to the output in this cycle.
 // Pipeline:  in ─► [spare] ─► [out]         the spare takes an item that arrives while the output is stalled
 
+`include "weft_assert.svh"
+
 module stream_slice #(
   parameter int unsigned WIDTH = 32
 ) (
@@ -47,24 +49,7 @@ module stream_slice #(
     if (!spare_q) spare_data_q <= in_data_i;
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      spare_behind_output : assert (spare_q -> out_valid_q);
-    end
-  end
-  stream_rules #(
-    .WIDTH(WIDTH)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(out_valid_o),
-    .ready_i(out_ready_i),
-    .data_i (out_data_o)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(spare_behind_output, spare_q -> out_valid_q)
+  `WEFT_STREAM(u_rules, out_valid_o, out_ready_i, out_data_o)
 
 endmodule

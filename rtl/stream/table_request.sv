@@ -5,6 +5,8 @@
 // Pipeline:  one register.
 // Why:       Neither the comparison with the table's size nor the request's way through the card is in the path to the memories.
 
+`include "weft_assert.svh"
+
 module table_request
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -41,26 +43,9 @@ module table_request
   logic unused;
   assign unused = ^{req_i.number, req_i.row};
 
-`ifndef SYNTHESIS
   if (INDEX_W < 1 || INDEX_W >= 24) begin : gen_param_check
     $error("table_request: INDEX_W is 1 to 23");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      taken_when_seen : assert (take_i -> req_valid_i && seen_o);
-    end
-  end
-  stream_rules #(
-    .WIDTH($bits(table_req_t))
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(req_valid_i),
-    .ready_i(take_i),
-    .data_i (req_i)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(taken_when_seen, take_i -> req_valid_i && seen_o)
+  `WEFT_STREAM(u_rules, req_valid_i, take_i, req_i)
 endmodule

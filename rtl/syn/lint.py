@@ -32,7 +32,7 @@ def run_verilator(top: str, parameters: list[str], files: list[str]) -> str:
     verilator = os.environ.get("VERILATOR") or shutil.which("verilator")
     if not verilator:
         return "verilator is not installed: apt-get install verilator, or set $VERILATOR\n"
-    command = [verilator, "--lint-only", "--assert", "-sv", "-Wall", "--top-module", top]
+    command = [verilator, "--lint-only", "--assert", "-sv", "-Wall", synth.INCLUDE, "--top-module", top]
     # A constant of a package is more than -G takes here: a board has it.
     command += [f"-G{parameter}" for parameter in parameters if "::" not in parameter]
     done = subprocess.run(command + [str(RTL / "syn/lint.vlt")] + files, capture_output=True, text=True, check=False)
@@ -47,7 +47,7 @@ def run_slang(top: str, parameters: list[str], files: list[str], defines: list[s
         return "pyslang is not installed: run rtl/syn/setup.sh and use its Python\n"
     driver = getattr(pyslang, "driver", pyslang).Driver()
     driver.addStandardArgs()
-    arguments = ["slang", "--allow-toplevel-iface-ports", "-Wextra", "-Wno-case-redundant-default", "-Wno-useless-cast", "--top", top]
+    arguments = ["slang", synth.INCLUDE, "--allow-toplevel-iface-ports", "-Wextra", "-Wno-case-redundant-default", "-Wno-useless-cast", "--top", top]
     arguments += [word for parameter in parameters for word in ("-G", parameter)]
     arguments += [f"-D{name}" for name in defines] + files
     if not driver.parseCommandLine(" ".join(arguments)) or not driver.processOptions() or not driver.parseAllSources():

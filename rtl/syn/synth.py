@@ -60,6 +60,8 @@ CELLS = {
     ],
 }
 AXI = "host/axi4_if.sv"
+# Where modules include the assertions' macros from.
+INCLUDE = f"-I{RTL / 'prim'}"
 COLUMNS = ["lut", "ff", "lutram", "bram", "dsp"]
 
 
@@ -97,7 +99,7 @@ def read(top: str, parameters: dict, folder: str, more: tuple = ()) -> str:
         changed.write_text(re.sub(r"DATA_W = \d+", f"DATA_W = {parameters['DATA_W']}", (RTL / AXI).read_text(), count=1))
         files[files.index(AXI)] = str(changed)
     given = " ".join(f"-G {pair}" for pair in settings(parameters))
-    return f"read_slang --allow-toplevel-iface-ports --top {top} {given} " + " ".join(files)
+    return f"read_slang {INCLUDE} --allow-toplevel-iface-ports --top {top} {given} " + " ".join(files)
 
 
 def synthesize(target: str, top: str, parameters: dict) -> None:

@@ -9,6 +9,8 @@
 // Why:       The sum is the plain sum of 16-bit words, first byte in bits 7:0, of the whole packet, whose CRC field is still zero. The CRC covers all
 //            but that field (RFC 5044 §4.4); packets without `layout.crc` have none.
 
+`include "weft_assert.svh"
+
 module tx_digest
   import weft_tx_pkg::*;
 #(
@@ -189,15 +191,9 @@ module tx_digest
   logic unused;
   assign unused = ^{layout_i.markers, layout_i.to_marker, sum_room, crc_room};
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      crc_has_room : assert (crc_valid -> crc_room);
-      sum_has_room : assert (s_valid_q -> sum_room);
-      full_is_full : assert (full_q == (open_q == OPEN_W'(RESULTS)));
-      length_right : assert (beat_i -> last_i == (left == 14'(count_i)));
-    end
-  end
-`endif
+  `WEFT_ASSERT(crc_has_room, crc_valid -> crc_room)
+  `WEFT_ASSERT(sum_has_room, s_valid_q -> sum_room)
+  `WEFT_ASSERT(full_is_full, full_q == (open_q == OPEN_W'(RESULTS)))
+  `WEFT_ASSERT(length_right, beat_i -> last_i == (left == 14'(count_i)))
 
 endmodule

@@ -9,6 +9,8 @@
 // Why:       Headers have any even length up to HEADER_BYTES, or none. A replay's bytes go to receive, from lane 0 on, with replay_t in place of the
 //            headers.
 
+`include "weft_assert.svh"
+
 module tx_emit
   import weft_int_pkg::replay_t;
   import weft_tx_pkg::*;
@@ -204,30 +206,18 @@ module tx_emit
   assign stall_o        = mac_tx_tvalid && !mac_tx_tready;
 
 `ifndef SYNTHESIS
-  stream_rules #(
-    .WIDTH($bits(mac_tx_tdata) + $bits(mac_tx_tkeep))
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(mac_tx_tvalid),
-    .ready_i(mac_tx_tready),
-    .data_i ({mac_tx_tdata, mac_tx_tkeep})
-  );
+  `WEFT_STREAM(u_rules, mac_tx_tvalid, mac_tx_tready, {mac_tx_tdata, mac_tx_tkeep})
   // A frame has no gap.
   logic inside_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= 1'b0;
     else if (out_valid) inside_q <= !(out_ready && mac_tx_tlast);
-    if (rst_ni) begin
-      no_bubble : assert (inside_q -> out_valid);
-      even_header : assert (header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES);
-    end
   end
+  `WEFT_ASSERT(no_bubble, inside_q -> out_valid)
+  `WEFT_ASSERT(even_header, header_valid_i -> !header_i.header_bytes[0] && 32'(header_i.header_bytes) <= HEADER_BYTES)
 
   for (genvar i = 0; i < DATA_W / 8; i++) begin : gen_point
-    ends :
-    cover property (@(posedge clk_i) rst_ni && mac_tx_tvalid && mac_tx_tlast && mac_tx_tkeep == '1 >> (DATA_W / 8 - 1 - i));
+    `WEFT_COVER(ends, mac_tx_tvalid && mac_tx_tlast && mac_tx_tkeep == '1 >> (DATA_W / 8 - 1 - i))
   end
 `endif
 

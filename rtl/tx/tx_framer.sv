@@ -9,9 +9,11 @@
 //            byte_packer, u_filled | pieces to full beats
 //            tx_markers            | markers are inserted, four cycles
 //            tx_store, tx_digest   | payload is stored; CRC and sum of it        | both ready, else neither takes the beat
-//            tx_tcp                | headers with checksums, five cycles a frame | waits for sum and CRC
+//            tx_tcp                | headers with checksums, four cycles a frame | waits for sum and CRC
 //            tx_emit               | headers and payload are joined              | a frame has no gap once begun
 // Why:       A frame waits in the store until its checksum is known, then goes out without a gap.
+
+`include "weft_assert.svh"
 
 module tx_framer
   import weft_int_pkg::replay_t;
@@ -307,14 +309,9 @@ module tx_framer
     .stall_o
   );
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      layout_has_room : assert (layout_valid_i -> layout_room);
-      frame_has_room : assert (frame_valid_i -> frame_room);
-    end
-  end
-`else
+  `WEFT_ASSERT(layout_has_room, layout_valid_i -> layout_room)
+  `WEFT_ASSERT(frame_has_room, frame_valid_i -> frame_room)
+`ifdef SYNTHESIS
   logic unused_room;
   assign unused_room = layout_room && frame_room;
 `endif

@@ -2,18 +2,20 @@
 // tx_store inserts the CRC.
 //
 // Handshake: ready/valid for steps, answers and pieces. Layout, frame and report are pulses a cycle late, and their ready is used a cycle late. So
-//            who takes them keeps room for three more when ready. One cycle to begin a frame, and one for each piece.
+//            who takes them keeps room for three more when ready. One cycle for each piece. Of a frame without a DDP header one more begins it.
 // Pipeline:  step ─► next ─► register ─┬─► pieces ─► register slice ─► byte_packer
 //                                      ├─► layout, when the frame begins
 //                                      └─► register ─► frame headers, a cycle after its last byte was read; at the end of a job
 //                                                      its report, JOB_DONE
 //            state          | what happens                                      | left when
-//            Begin          | a step begins                                     | there is a step, and room for layout, frame and report
-//            Head, HeadRest | MPA length and DDP header; two pieces at 128 bits | the piece is taken
+//            Begin          | a step begins: MPA length and DDP header          | there is a step, and room for layout, frame and report
+//            HeadRest       | the header's second piece, at 128 bits            | the piece is taken
 //            Body           | payload, from host memory or slot                 | the last byte is taken
 //            Tail           | pad and CRC field                                 | the piece is taken
 //            step_q: advanced_q marks the cycle in which its wide fields are still read from next_q.
 // Why:       A read error marks the frame as dropped. The rest of its job is read as far as it was requested, and discarded (`quiet`).
+
+`include "weft_assert.svh"
 
 module tx_gather
   import weft_card_pkg::*;
@@ -78,9 +80,8 @@ module tx_gather
   // A header of 20 bytes needs two pieces of 16.
   localparam logic [7:0] HEAD_BYTES = BYTES < 20 ? 8'd16 : 8'd20;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     Begin,
-    Head,
     HeadRest,
     Body,
     Tail
@@ -118,9 +119,9 @@ module tx_gather
       step.number = next_q.number;
       step.flow   = next_q.flow;
       step.epoch  = next_q.epoch;
+      step.head   = next_q.head;
       step.layout = next_q.layout;
       step.frame  = next_q.frame;
-      // The head is not used in the first cycle.
     end
   end
 
@@ -185,12 +186,14 @@ module tx_gather
   end
 
   // ---------------------------------------------------------------- sequence
-  logic       start;
+  logic start, begins, put_head;
   logic [7:0] head_bytes;
 
   assign head_bytes = 8'(step.head_bytes);
-  assign start      = state_q == Begin && step_valid_q && room;
-  assign put        = !quiet && ((state_q == Body && body_valid) || state_q == Head || state_q == HeadRest || state_q == Tail);
+  assign begins     = state_q == Begin && step_valid_q && room;
+  assign put_head   = begins && step.has_frame && fpdu_q && !quiet;
+  assign start      = begins && (!put_head || can_put);
+  assign put        = put_head || (!quiet && ((state_q == Body && body_valid) || state_q == HeadRest || state_q == Tail));
 
   always_comb begin
     state_d = state_q;
@@ -199,15 +202,10 @@ module tx_gather
       Begin: begin
         if (start) begin
           if (!step.has_frame) done = 1'b1;
-          else if (fpdu_q && !quiet) state_d = Head;
+          else if (put_head && long_head_q) state_d = HeadRest;
           else if (!empty_q) state_d = Body;
+          else if (put_head) state_d = Tail;
           else done = 1'b1;
-        end
-      end
-      Head: begin
-        if (can_put) begin
-          if (long_head_q) state_d = HeadRest;
-          else state_d = empty_q ? Tail : Body;
         end
       end
       HeadRest: if (can_put) state_d = empty_q ? Tail : Body;
@@ -272,7 +270,7 @@ module tx_gather
 
   always_comb begin
     unique case (state_q)
-      Head: begin
+      Begin: begin
         piece_data  = head_first;
         piece_count = COUNT_W'(long_head_q ? HEAD_BYTES : head_bytes);
         piece_last  = 1'b0;
@@ -402,13 +400,7 @@ module tx_gather
   logic unused;
   assign unused = slot_valid_i;
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      slot_is_there : assert (state_q == Body && step.from_slot -> slot_valid_i);
-      answer_within_step : assert (body_take -> 14'(body_count) <= left_q && body_count != '0);
-    end
-  end
-`endif
+  `WEFT_ASSERT(slot_is_there, state_q == Body && step.from_slot -> slot_valid_i)
+  `WEFT_ASSERT(answer_within_step, body_take -> 14'(body_count) <= left_q && body_count != '0)
 
 endmodule

@@ -8,9 +8,13 @@
 //            want    | wanted_q, stood_q    | JOB_TAIL, or the push window, has the next job | not valid in the cycle behind another (stood_q: two)
 //            request | req_valid_q, u_order | a read is requested, or the pushed job taken   | PREFETCH ahead
 //            beats   | u_beats              | answers; the push window keeps its own
-//            job     | job_q, have_q        | the job is assembled                           | stale_q: jobs of before a reset are discarded
+//            front   | front_q              | a job's beats but for the last one             | none: the job before may still be held
+//            job     | job_q, have_q        | the last beat makes the job whole              | as the job before leaves;
+//                    |                      |                                                | stale_q: jobs of before a reset are discarded
 // Why:       u_order holds the source of each job ahead, in their order. `job_reset` starts the ring again at 0: jobs read or requested before are
 //            discarded. If jobs of the present epoch were given out, a new epoch begins.
+
+`include "weft_assert.svh"
 
 module tx_job_fetch
   import weft_card_pkg::*;
@@ -62,6 +66,7 @@ module tx_job_fetch
   // ---------------------------------------------------------------- requests
   logic [31:0] head_q, mask;
   logic [AHEAD_W-1:0] ahead_q, stale_q;  // jobs requested and not given out; of these those of before a reset
+  logic any_stale_q;  // stale_q != 0
   logic given_q;  // a job of this epoch was given out
   logic req_valid_q, wanted, wanted_q, issue, pushed, more, leave;
   logic         full_q;  // ahead_q == PREFETCH
@@ -89,6 +94,7 @@ module tx_job_fetch
       ahead_q     <= '0;
       full_q      <= 1'b0;
       stale_q     <= '0;
+      any_stale_q <= 1'b0;
       req_valid_q <= 1'b0;
       wanted_q    <= 1'b0;
       stood_q     <= '0;
@@ -110,14 +116,18 @@ module tx_job_fetch
       end
 
       if (cfg_i.job_reset) begin
-        head_q  <= '0;
-        stale_q <= leave ? ahead_q - 1'b1 : ahead_q;
-        given_q <= 1'b0;
-        epoch_o <= epoch_o + EPOCH_W'(given_q);
+        head_q      <= '0;
+        stale_q     <= leave ? ahead_q - 1'b1 : ahead_q;
+        any_stale_q <= ahead_q > AHEAD_W'(1) || (ahead_q[0] && !leave);
+        given_q     <= 1'b0;
+        epoch_o     <= epoch_o + EPOCH_W'(given_q);
       end else begin
         if (more) head_q <= head_q + 1'b1;
         if (job_valid_o && job_ready_i) given_q <= 1'b1;
-        if (leave && stale_q != '0) stale_q <= stale_q - 1'b1;
+        if (leave && any_stale_q) begin
+          stale_q     <= stale_q - 1'b1;
+          any_stale_q <= stale_q != AHEAD_W'(1);
+        end
       end
     end
   end
@@ -136,12 +146,13 @@ module tx_job_fetch
   assign push_take_o = pushed;
 
   // ---------------------------------------------------------------- beats
-  logic read_valid, read_error, beat_valid, beat_ready, next_valid, next_pushed, order_ready;
+  logic read_valid, read_error, beat_valid, beat_ready, whole, next_valid, next_pushed, order_ready;
   logic [DATA_W-1:0] read, beat;
 
   fifo_sync #(
     .WIDTH(1),
-    .DEPTH(PREFETCH)
+    .DEPTH(PREFETCH),
+    .HEAD (1'b1)
   ) u_order (
     .clk_i,
     .rst_ni,
@@ -149,7 +160,7 @@ module tx_job_fetch
     .wr_ready_o(order_ready),
     .wr_data_i (pushed),
     .rd_valid_o(next_valid),
-    .rd_ready_i(leave),
+    .rd_ready_i(whole),
     .rd_data_o (next_pushed),
     .count_o   ()
   );
@@ -174,16 +185,18 @@ module tx_job_fetch
   assign push_ready_o = beat_ready && next_valid && next_pushed;
 
   // ---------------------------------------------------------------- one job
-  logic have_q, error_q;
-  logic [  BEAT_W-1:0] beat_no_q;
-  logic [JOB_BITS-1:0] job_q;
-  logic [        31:0] number_q;
-  logic                stale;
+  logic have_q, error_q, last_beat;
+  logic [         BEAT_W-1:0] beat_no_q;
+  logic [JOB_BITS-DATA_W-1:0] front_q;
+  logic [       JOB_BITS-1:0] job_q;
+  logic [               31:0] number_q;
 
-  assign stale       = stale_q != '0 || cfg_i.job_reset;
-  assign beat_ready  = !have_q;
-  assign job_valid_o = have_q && !stale;
-  assign leave       = have_q && (stale || job_ready_i);
+  // `job_ready_i` is late. `job_reset` is left out of `leave`: a job that it withdraws is stale a cycle later.
+  assign last_beat   = beat_no_q == BEAT_W'(BEATS - 1);
+  assign beat_ready  = !last_beat || !have_q || any_stale_q || job_ready_i;
+  assign whole       = beat_valid && beat_ready && last_beat;
+  assign job_valid_o = have_q && !any_stale_q && !cfg_i.job_reset;
+  assign leave       = have_q && (any_stale_q || job_ready_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -191,20 +204,18 @@ module tx_job_fetch
       beat_no_q <= '0;
       number_q  <= '0;
     end else begin
-      if (beat_valid && beat_ready) begin
-        beat_no_q <= beat_no_q + 1'b1;
-        have_q    <= beat_no_q == BEAT_W'(BEATS - 1);
-      end else if (leave) begin
-        have_q <= 1'b0;
-      end
+      if (beat_valid && beat_ready) beat_no_q <= beat_no_q + 1'b1;
+      if (whole) have_q <= 1'b1;
+      else if (leave) have_q <= 1'b0;
       if (cfg_i.job_reset) number_q <= '0;
-      else if (leave && !stale) number_q <= number_q + 1'b1;
+      else if (leave && !any_stale_q) number_q <= number_q + 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (beat_valid && beat_ready) begin
-      job_q   <= {beat, job_q[JOB_BITS-1:DATA_W]};
+    if (beat_valid && !last_beat) front_q <= (JOB_BITS - DATA_W)'({beat, front_q} >> DATA_W);
+    if (whole) begin
+      job_q   <= {beat, front_q};
       error_q <= read_error && !next_pushed;
     end
   end
@@ -218,19 +229,14 @@ module tx_job_fetch
   logic unused;
   assign unused = ^{rsp_count_i, cfg_i.job_log2[7:5], mask[31:16]};
 
-`ifndef SYNTHESIS
   if (DATA_W > 512 || JOB_BITS % DATA_W != 0) begin : gen_param_check
     $error("tx_job_fetch: DATA_W must divide 1024 and be at most 512");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      room_for_answers : assert (rsp_valid_i -> rsp_ready_o);
-      room_for_order : assert (more -> order_ready);
-      full_told : assert (full_q == (ahead_q == AHEAD_W'(PREFETCH)));
-      one_of_both : assert (!(issue && pushed));
-      stale_in_range : assert (stale_q <= ahead_q);
-    end
-  end
-`endif
+  `WEFT_ASSERT(room_for_answers, rsp_valid_i -> rsp_ready_o)
+  `WEFT_ASSERT(room_for_order, more -> order_ready)
+  `WEFT_ASSERT(full_told, full_q == (ahead_q == AHEAD_W'(PREFETCH)))
+  `WEFT_ASSERT(one_of_both, !(issue && pushed))
+  `WEFT_ASSERT(stale_in_range, stale_q <= ahead_q)
+  `WEFT_ASSERT(any_stale_told, any_stale_q == (stale_q != '0))
 
 endmodule

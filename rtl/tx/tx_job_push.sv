@@ -13,6 +13,8 @@
 // Why:       A slot is written again only when the host knows that its job is done. That job may have come from the ring, and its writes here be
 //            late.
 
+`include "weft_assert.svh"
+
 module tx_job_push
   import weft_card_pkg::*;
 #(
@@ -181,18 +183,10 @@ module tx_job_push
   logic unused;
   assign unused = ^{push_addr_i, unused_idle, unused_ready, waiting};
 
-`ifndef SYNTHESIS
   if (SLOTS * 128 > 4096 || (1 << SLOT_W) != SLOTS || SLOTS < 2 || (DATA_W != 128 && DATA_W != 256 && DATA_W != 512)) begin : gen_param_check
     $error("tx_job_push: SLOTS must be a power of two from 2 to 32, DATA_W 128, 256 or 512");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      taken_if_here : assert (take_i -> here_o);
-      room_for_taken : assert (take_i -> unused_ready);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(taken_if_here, take_i -> here_o)
+  `WEFT_ASSERT(room_for_taken, take_i -> unused_ready)
 
 endmodule

@@ -8,6 +8,8 @@
 //            job   | job_o           | with two ports: a job of the port whose turn it is | withdrawn by its port's job_reset
 // Why:       A port without jobs, switched off, or without room for reports (`hold_i`) costs the other one nothing.
 
+`include "weft_assert.svh"
+
 module tx_jobs
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -260,21 +262,19 @@ module tx_jobs
     assign unused = ^{unused_head, unused_push, order_ready, order_valid, req_bytes[1]};
 
 `ifndef SYNTHESIS
-    // verilator lint_off SYNCASYNCNET
     logic          stands_q;
     logic   [31:0] number_q;
     epoch_t        epoch_q;
+    // verilator lint_off SYNCASYNCNET
     always_ff @(posedge clk_i) begin
       stands_q <= rst_ni && job_valid_o && !job_ready_i;
       number_q <= job_number_o;
       epoch_q  <= job_epoch_o;
-      if (rst_ni) begin
-        room_for_order : assert (read_taken -> order_ready);
-        of_a_read : assert (rsp_valid_i -> order_valid);
-        job_stands : assert (stands_q && job_valid_o -> {number_q, epoch_q} == {job_number_o, job_epoch_o});
-      end
     end
     // verilator lint_on SYNCASYNCNET
+    `WEFT_ASSERT(room_for_order, read_taken -> order_ready)
+    `WEFT_ASSERT(of_a_read, rsp_valid_i -> order_valid)
+    `WEFT_ASSERT(job_stands, stands_q && job_valid_o -> {number_q, epoch_q} == {job_number_o, job_epoch_o})
 `endif
   end
 

@@ -9,6 +9,8 @@
 //            merge  | rest_q, u_out      | merged with the words left                         | flush_q: a spill takes a cycle
 // Why:       Markers and FPDUs are whole 32-bit words, so all shifts are by words.
 
+`include "weft_assert.svh"
+
 module tx_markers
   import weft_tx_pkg::*;
 #(
@@ -236,18 +238,11 @@ module tx_markers
     .shown_o   ()
   );
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      whole_words : assert (take && in_layout_i.markers -> in_count_i[1:0] == 2'd0);
-      beats_full : assert (out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)));
-    end
-  end
+  `WEFT_ASSERT(whole_words, take && in_layout_i.markers -> in_count_i[1:0] == 2'd0)
+  `WEFT_ASSERT(beats_full, out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)))
 
   for (genvar i = 0; i < int'(WORDS); i++) begin : gen_point
-    marker :
-    cover property (@(posedge clk_i) rst_ni && take && insert && to_marker == 7'(i));
+    `WEFT_COVER(marker, take && insert && to_marker == 7'(i))
   end
-`endif
 
 endmodule

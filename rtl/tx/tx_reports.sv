@@ -10,6 +10,8 @@
 //            out   | u_head            | register slice
 // Why:       A joined done report may follow failures of later jobs (docs/card.md "Reports, interrupts, back-pressure").
 
+`include "weft_assert.svh"
+
 module tx_reports
   import weft_card_pkg::*;
 #(
@@ -120,15 +122,7 @@ module tx_reports
   logic unused;
   assign unused = ^{in, room};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      late_has_room : assert (take_late -> room);
-      report_has_room : assert (valid_i -> room);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(late_has_room, take_late -> room)
+  `WEFT_ASSERT(report_has_room, valid_i -> room)
 
 endmodule

@@ -1,18 +1,19 @@
 // Cuts a checked job into frames: one step for each, and the reads of its payload, ahead of the data.
 //
-// Handshake: ready/valid; steps and reads go to FIFOs. Five cycles a frame, one for its first SGE piece and two for each further one. `slot_valid_o`
-//            comes with a step that has inline payload, once for each frame, first byte in bits 7:0.
+// Handshake: ready/valid; steps and reads go to FIFOs. Four cycles a frame, its first SGE piece among them, and two for each further one.
+//            `slot_valid_o` comes with a step that has inline payload, once for each frame, first byte in bits 7:0.
 // Pipeline:  state     | registers                     | what happens                                    | left when
 //            Take      | job_q, row_q                  | a checked job is taken                          | `checked_valid_i`
 //            Size      | chunk_q, final_q, to_marker_q | payload of the frame, place of the first marker | always
-//            Layout    | body_q, spaces_q              | words of the FPDU                               | always
-//            Count     | length_q                      | markers                                         | always
-//            Step      |                               | the step is offered                             | taken
-//            Read      | piece_q, sge_*_q              | reads, SGE by SGE                               | the frame's payload is requested
+//            Layout    | body_q, spaces_q, piece_q     | words of the FPDU; the first piece              | always
+//            Step      | length_q                      | the step is offered, and its first read         | both are taken
+//            Read      | piece_q, sge_*_q              | further reads, SGE by SGE                       | the frame's payload is requested
 //            DropBytes | slot_q                        | inline payload is shifted down, a byte a cycle  | the frame's bytes are gone
 //            Next      | left_q, job_q.seq             | on to the next frame                            | always
 // Why:       Many frames' reads are in flight, as steps and reads wait in FIFOs.
-//            `abort_*` names a job whose read failed: no more frames are made of it, only its last step.
+//            `abort_*` names a job whose read failed: no more frames are made of it, only its last step. It is compared between two frames.
+
+`include "weft_assert.svh"
 
 module tx_segmenter
   import weft_card_pkg::*;
@@ -48,7 +49,6 @@ module tx_segmenter
     Take,
     Size,
     Layout,
-    Count,
     Step,
     Read,
     DropBytes,
@@ -67,8 +67,8 @@ module tx_segmenter
   logic         [ 31:0]       left_q;  // payload not cut yet, with this frame's
   logic [13:0] chunk_q, to_read_q;  // payload of this frame, and what of it is not requested yet
   logic final_q, has_frame_q;
-  logic [13:0] length_q;  // TCP payload of this frame
-  logic message, is_tagged, from_slot, aborted;
+  logic [13:0] length, length_q;  // TCP payload of this frame
+  logic message, is_tagged, from_slot, aborted, aborted_q;
   logic append_crc;  // a segment that gets a CRC behind its payload
 
   assign message    = job_q.kind == JOB_KIND_MESSAGE;
@@ -78,7 +78,7 @@ module tx_segmenter
   assign aborted    = abort_i && abort_number_i == number_q && abort_epoch_i == epoch_q;
 
   // ---------------------------------------------------------------- size and layout of the next frame
-  // Size: payload, and where the first marker lies. Layout: words. Count: markers.
+  // Size: payload, and where the first marker lies. Layout: words. Step: markers.
   logic final_d;
   logic [11:0] body_words, body_q;  // FPDU without markers
   logic [11:0] spaces_q;  // words behind the first marker's place
@@ -92,12 +92,13 @@ module tx_segmenter
   assign phase      = 9'(job_q.seq - row_q.marker_base);
   // A marker for each 127 words that begin behind the first one: spaces / 127, exact up to 128 * 127.
   assign markers    = any_marker_q ? 5'd1 + 5'((spaces_q + 12'(spaces_q[11:7]) + 12'd1) >> 7) : 5'd0;
+  assign length     = message ? {body_q + 12'(markers), 2'b00} : chunk_q + (append_crc ? 14'd4 : 14'd0);
 
   // ---------------------------------------------------------------- reads
-  // Measured a cycle ahead: Layout, and each read or shift in Read, change the values.
+  // Measured a cycle ahead: Size, and each read or shift, change the values.
   logic [13:0] piece, piece_q;
   logic piece_ends_sge, piece_ends_sge_q, piece_is_rest_q, measured_q;
-  logic sge_empty, sge_shift, read_taken;
+  logic sge_empty, sge_shift, read_taken, step_reads, reads, with_step;
   logic [3:0] sge_empty_q;  // the SGE is empty; one in use has bytes left until it is shifted out
   // The high halves of TO and of the current SGE's address follow a cycle later.
   logic to_carry_q, iova_carry_q;
@@ -105,12 +106,16 @@ module tx_segmenter
   assign piece_ends_sge = sge_len_q[0] <= 32'(to_read_q);
   assign piece          = piece_ends_sge ? sge_len_q[0][13:0] : to_read_q;
   assign sge_empty      = sge_empty_q[0];
-  assign read_valid_o   = state_q == Read && measured_q && !sge_empty;
+  // The first read goes with the step, but for an SGE without bytes.
+  assign reads          = has_frame_q && !from_slot && some_q;
+  assign step_reads     = reads && !sge_empty;
+  assign with_step      = state_q == Step && step_reads && step_ready_i;
+  assign read_valid_o   = with_step || (state_q == Read && measured_q && !sge_empty);
   assign read_taken     = read_valid_o && read_ready_i;
   assign read_addr_o    = sge_iova_q[0];
   assign read_bytes_o   = piece_q;
   // An SGE's address advances at the end of its frame only, by what the frame had of it.
-  assign sge_shift      = state_q == Read && measured_q && (sge_empty || (read_ready_i && piece_ends_sge_q));
+  assign sge_shift      = (state_q == Read && measured_q && sge_empty) || (read_taken && piece_ends_sge_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) measured_q <= 1'b0;
@@ -126,7 +131,7 @@ module tx_segmenter
   logic step_taken, slot_used;
 
   assign slot_used    = has_frame_q && from_slot && some_q;
-  assign step_valid_o = state_q == Step && (!slot_used || slot_ready_i);
+  assign step_valid_o = state_q == Step && (!slot_used || slot_ready_i) && (!step_reads || read_ready_i);
   assign slot_valid_o = state_q == Step && slot_used && step_ready_i;
   assign step_taken   = step_valid_o && step_ready_i;
 
@@ -135,12 +140,12 @@ module tx_segmenter
     unique case (state_q)
       Take:      if (checked_valid_i) state_d = Size;
       Size:      state_d = Layout;
-      Layout:    state_d = Count;
-      Count:     state_d = Step;
+      Layout:    state_d = Step;
       Step: begin
         if (step_taken) begin
-          if (has_frame_q && !from_slot && some_q) state_d = Read;
+          if (reads && !(step_reads && piece_is_rest_q)) state_d = Read;
           else if (final_q) state_d = Take;
+          else if (reads) state_d = Next;
           else state_d = DropBytes;
         end
       end
@@ -159,6 +164,7 @@ module tx_segmenter
   end
 
   always_ff @(posedge clk_i) begin
+    aborted_q <= state_q == Next && aborted;
     unique case (state_q)
       Take: begin
         job_q <= checked_i.job;
@@ -181,23 +187,21 @@ module tx_segmenter
         end
       end
       Size: begin
-        has_frame_q <= status_q == STATUS_DONE && !aborted;
-        final_q     <= final_d || status_q != STATUS_DONE || aborted;
+        has_frame_q <= status_q == STATUS_DONE && !aborted_q;
+        final_q     <= final_d || status_q != STATUS_DONE || aborted_q;
         chunk_q     <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
+        to_read_q   <= final_d ? left_q[13:0] : job_q.fpdu_payload[13:0];
         to_marker_q <= 7'd0 - phase[8:2];
         if (to_carry_q) job_q.to_or_mo[63:32] <= job_q.to_or_mo[63:32] + 32'd1;
       end
       Layout: begin
-        to_read_q    <= chunk_q;
         some_q       <= chunk_q != '0;
         body_q       <= body_words;
         spaces_q     <= body_words - 12'(to_marker_q) - 12'd1;
         any_marker_q <= row_q.flags[FLOW_TX_ROW_MARKERS_BIT] && body_words > 12'(to_marker_q);
       end
-      Count: begin
-        length_q <= message ? {body_q + 12'(markers), 2'b00} : chunk_q + (append_crc ? 14'd4 : 14'd0);
-      end
-      Read: begin
+      Step, Read: begin
+        if (state_q == Step) length_q <= length;
         if (read_taken) begin
           {iova_carry_q, sge_iova_q[0][31:0]} <= 33'(sge_iova_q[0][31:0]) + 33'(to_read_q);
           sge_len_q[0]                        <= sge_len_q[0] - 32'(to_read_q);
@@ -271,7 +275,7 @@ module tx_segmenter
           follows: replay.flags[REPLAY_JOB_FOLLOWS_BIT],
           msn: replay.msn,
           mo: replay.mo,
-          bytes: 16'(length_q)
+          bytes: 16'(length)
       };
   assign headers = '{
           seq: job_q.kind == JOB_KIND_RAW_FRAME ? '0 : job_q.seq,
@@ -308,7 +312,7 @@ module tx_segmenter
             crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
             markers: message && row_q.flags[FLOW_TX_ROW_MARKERS_BIT],
             to_marker: to_marker_q,
-            length: length_q
+            length: length
         },
         frame: '{
             drop: 1'b0,
@@ -317,7 +321,7 @@ module tx_segmenter
             fpdu: message,
             crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
             timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT],
-            length: length_q,
+            length: length,
             says: job_q.kind == JOB_KIND_REPLAY ? says_replay(about) : headers
         }
     };
@@ -328,14 +332,8 @@ module tx_segmenter
                     job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
                     row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:6], phase[1:0]};
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      reads_have_sges : assert (state_q == Read && sge_empty -> |sge_len_q[3:1]);
-      measure_is_new : assert (read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge);
-      address_whole : assert (read_valid_o -> !iova_carry_q);
-    end
-  end
-`endif
+  `WEFT_ASSERT(reads_have_sges, state_q == Read && sge_empty -> |sge_len_q[3:1])
+  `WEFT_ASSERT(measure_is_new, read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge)
+  `WEFT_ASSERT(address_whole, read_valid_o -> !iova_carry_q)
 
 endmodule

@@ -9,6 +9,8 @@
 //            CRC     | c_data_q       | the CRC replaces the packet's last word
 //            out     | u_out, u_shown | FIFO and register slice
 
+`include "weft_assert.svh"
+
 module tx_store
   import weft_tx_pkg::*;
 #(
@@ -186,18 +188,12 @@ module tx_store
   logic unused;
   assign unused = out_room;
 
-`ifndef SYNTHESIS
   if ((1 << ADDR_W) != DEPTH || BYTES < 2 * 9216) begin : gen_param_check
     $error("tx_store: BYTES must be a power of two, and hold two of the longest frames");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      out_has_room : assert (c_valid_q -> out_room);
-      has_beats : assert (read -> used_q > (ADDR_W + 1)'(freed_q));
-      has_room : assert (write -> used_q != (ADDR_W + 1)'(DEPTH));
-      fetch_has_length : assert (fetch_valid_i -> fetch_i.length != '0);
-    end
-  end
-`endif
+  `WEFT_ASSERT(out_has_room, c_valid_q -> out_room)
+  `WEFT_ASSERT(has_beats, read -> used_q > (ADDR_W + 1)'(freed_q))
+  `WEFT_ASSERT(has_room, write -> used_q != (ADDR_W + 1)'(DEPTH))
+  `WEFT_ASSERT(fetch_has_length, fetch_valid_i -> fetch_i.length != '0)
 
 endmodule

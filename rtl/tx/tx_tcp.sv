@@ -1,6 +1,6 @@
 // Builds Ethernet, IPv4 and TCP headers with their checksums, and releases the frame's payload from the store.
 //
-// Handshake: ready/valid. Header and fetch command are sent together, when both are ready. Five cycles a frame. The register takes the next frame at
+// Handshake: ready/valid. Header and fetch command are sent together, when both are ready. Four cycles a frame. The register takes the next frame at
 //            the end of the present one.
 // Pipeline:  frame ─► register, with sums of its words in groups ─┬─► sums ─► folded ─► header, fetch command
 //            sum and CRC of its payload ──────────────────────────┘
@@ -8,8 +8,7 @@
 //            Wait   | ip_part_q, tcp_q, payload_q | sum and CRC of the payload are awaited
 //            Add    | ip_sum_q, tcp_sum_q         | sums
 //            Fold   | ip_once_q, tcp_once_q       | folded once
-//            Finish | ip_check_q, tcp_check_q     | folded twice, inverted
-//            Out    |                             | header and command are sent
+//            Out    |                             | folded twice, inverted; header and command are sent
 // Why:       All sums are of 16-bit words with the first byte in bits 7:0: the ones' complement sum has either order (RFC 1071 §2 B). Addresses serve
 //            both the IPv4 header and TCP's pseudo header. Of a frame to drop only the payload is discarded.
 
@@ -45,11 +44,10 @@ module tx_tcp
   localparam int unsigned STAMPS = 12;
   localparam int unsigned BYTES = ETHERNET + IPV4 + TCP + STAMPS;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     Wait,
     Add,
     Fold,
-    Finish,
     Out
   } state_e;
 
@@ -160,9 +158,9 @@ module tx_tcp
   logic [21:0] tcp_sum_q;
   logic [31:0] crc_q;
   logic [16:0] crc_sum_q, ip_once_q, tcp_once_q;
-  logic [15:0] ip_check_q, tcp_check_q;
+  logic [15:0] ip_check, tcp_check;
 
-  // Wait, Add, Fold, Finish: a step in each. Folded once, a sum has 17 bits, and its carry fits.
+  // Wait, Add, Fold, Out: a step in each. Folded once, a sum has 17 bits, and its carry fits.
   always_ff @(posedge clk_i) begin
     if (state_q == Wait) begin
       ip_part_q <= 20'(ip_q) + 20'(IP_WORDS) + 20'(swap16(id_q));
@@ -171,13 +169,13 @@ module tx_tcp
       crc_q     <= frame_q.crc ? crc_i : 32'd0;
       crc_sum_q <= frame_q.crc ? 17'(crc_i[15:0]) + 17'(crc_i[31:16]) : '0;
     end
-    ip_sum_q    <= ip_part_q + 20'(addresses_q);
-    tcp_sum_q   <= 22'(tcp_q) + 22'(payload_q) + 22'(crc_sum_q);
-    ip_once_q   <= 17'(ip_sum_q[15:0]) + 17'(ip_sum_q[19:16]);
-    tcp_once_q  <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[21:16]);
-    ip_check_q  <= ~(ip_once_q[15:0] + 16'(ip_once_q[16]));
-    tcp_check_q <= ~(tcp_once_q[15:0] + 16'(tcp_once_q[16]));
+    ip_sum_q   <= ip_part_q + 20'(addresses_q);
+    tcp_sum_q  <= 22'(tcp_q) + 22'(payload_q) + 22'(crc_sum_q);
+    ip_once_q  <= 17'(ip_sum_q[15:0]) + 17'(ip_sum_q[19:16]);
+    tcp_once_q <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[21:16]);
   end
+  assign ip_check  = ~(ip_once_q[15:0] + 16'(ip_once_q[16]));
+  assign tcp_check = ~(tcp_once_q[15:0] + 16'(tcp_once_q[16]));
 
   // ---------------------------------------------------------------- out
   logic want_header, want_fetch;
@@ -203,8 +201,8 @@ module tx_tcp
         header: '0
     };
     header_o.header[8*BYTES-1:0] = header;
-    header_o.header[8*(ETHERNET+10)+:16] = ip_check_q;
-    header_o.header[8*(ETHERNET+IPV4+16)+:16] = tcp_check_q;
+    header_o.header[8*(ETHERNET+10)+:16] = ip_check;
+    header_o.header[8*(ETHERNET+IPV4+16)+:16] = tcp_check;
     if (frame_q.replay) header_o.header[$bits(headers_t)-1:0] = frame_q.says;
   end
 
@@ -216,8 +214,7 @@ module tx_tcp
       unique case (state_q)
         Wait:    if (ready) state_q <= Add;
         Add:     state_q <= Fold;
-        Fold:    state_q <= Finish;
-        Finish:  state_q <= Out;
+        Fold:    state_q <= Out;
         Out:     if (out_taken) state_q <= Wait;
         default: state_q <= Wait;
       endcase

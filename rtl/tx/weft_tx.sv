@@ -9,7 +9,7 @@
 //            stage        | what happens                                       | hazards
 //            tx_jobs      | jobs are fetched ahead, from ring or push window   | room for reports (`hold_i`)
 //            tx_job_check | flow lookup and checks, four cycles a job
-//            tx_segmenter | one step and its reads for each frame, five cycles | STEPS frames ahead at most
+//            tx_segmenter | one step and its reads for each frame, four cycles | STEPS frames ahead at most
 //            tx_gather    | pieces of TCP payload, as reads are answered       | room for layout, frame and report
 //            tx_framer    | markers, CRC, checksum, headers                    | the store holds a frame until its checksum is known
 // Why:       Reads run ahead of the data by up to STEPS frames. A frame is sent only when its checksum is known and all its bytes were read without
@@ -444,10 +444,8 @@ module weft_tx
   logic unused;
   assign unused = ^{NUM_STAGS == 0, ended};
 
-`ifndef SYNTHESIS
   if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512) begin : gen_param_check
     $error("weft_tx: DATA_W must be 128, 256 or 512");
   end
-`endif
 
 endmodule

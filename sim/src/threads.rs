@@ -36,6 +36,8 @@ pub(crate) struct Threads {
     users: Mutex<Vec<UserThread>>,
     /// Goes with the world's lock.
     changed: Condvar,
+    /// Threads that wait for it: without one nobody is told, which would be a system call.
+    paused: AtomicUsize,
 }
 
 /// A thread.
@@ -89,7 +91,7 @@ impl Threads {
         let guard = lock(world);
         self.wanting.fetch_sub(1, Ordering::SeqCst);
         self.with_me(|me| me.active = Instant::now());
-        self.changed.notify_all();
+        self.call();
         guard
     }
 
@@ -101,19 +103,21 @@ impl Threads {
             deadline,
         };
         self.with_me(|me| me.sleep = Some(sleep));
-        self.changed.notify_all();
+        self.call();
         Asleep(self)
     }
 
     /// This thread drives a device from now on, or does so no longer. Called with the world's lock.
     pub(crate) fn drive(&self, on: bool) {
         self.with_me(|me| me.drives = on);
-        self.changed.notify_all();
+        self.call();
     }
 
     /// Tells everybody to look again. Called with the world's lock.
     pub(crate) fn call(&self) {
-        self.changed.notify_all();
+        if self.paused.load(Ordering::SeqCst) > 0 {
+            self.changed.notify_all();
+        }
     }
 }
 
@@ -207,8 +211,10 @@ impl Asleep<'_> {
         guard: MutexGuard<'w, World>,
         time: Duration,
     ) -> MutexGuard<'w, World> {
-        self.0.changed.notify_all();
+        self.0.call();
+        self.0.paused.fetch_add(1, Ordering::SeqCst);
         let waited = self.0.changed.wait_timeout(guard, time);
+        self.0.paused.fetch_sub(1, Ordering::SeqCst);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
@@ -219,6 +225,6 @@ impl Drop for Asleep<'_> {
             me.sleep = None;
             me.active = Instant::now();
         });
-        self.0.changed.notify_all();
+        self.0.call();
     }
 }

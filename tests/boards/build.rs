@@ -34,6 +34,7 @@ fn design(name: &str, top: &str, files: impl IntoIterator<Item = PathBuf>) -> De
     Design::new(name)
         .top(top)
         .argument("../../rtl/syn/lint.vlt")
+        .include_dir("../../rtl/prim")
         .files(files)
         .files(bench)
         .trace(false)

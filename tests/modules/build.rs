@@ -235,6 +235,7 @@ fn design(name: &str, top: &str, sources: &[&str]) -> Design {
     Design::new(name)
         .top(top)
         .argument("../../rtl/syn/lint.vlt")
+        .include_dir(rtl.join("prim"))
         .files(sources.iter().map(|file| rtl.join(file)))
         .files(bench)
         .optimise(false) // they run for seconds
@@ -347,6 +348,7 @@ fn main() {
             .design(
                 sized("weft_tx", "weft_tx_bench", TX)
                     .stream_out("mac_tx", "mac_tx_")
+                    .stream_out("replay", "replay_")
                     .axi_master("m_axi", "m_axi_"),
             )
             .design(

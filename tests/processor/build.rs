@@ -41,6 +41,7 @@ fn main() {
                 .argument("../../rtl/control/ibex.vlt")
                 .include_dir(ibex.join("vendor/lowrisc_ip/ip/prim/rtl"))
                 .include_dir(ibex.join("vendor/lowrisc_ip/dv/sv/dv_utils"))
+                .include_dir(rtl.join("prim"))
                 .files(
                     list(&rtl.join("control/ibex.f"))
                         .iter()

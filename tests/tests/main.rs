@@ -34,6 +34,7 @@ mod route_records;
 mod rungs;
 mod share;
 mod share_campaign;
+mod share_device;
 mod share_strangers;
 mod shared_control;
 mod shared_queues;

@@ -1,5 +1,5 @@
 //! Hostile clients of a broker, one a seed: each message mutated, all that was lent written over, descriptors of every kind sent along, gone at any moment.
-//! Beside each an honest client works, and after each the broker answers a new one, and nothing is left.
+//! Beside each an honest client works as fast as it does alone, and after each the broker answers a new one, and nothing is left.
 //!
 //! `WEFT_HOSTILE_SEEDS=100000 cargo test -p weft-tests --test stack share_campaign` is the campaign; `WEFT_HOSTILE_FIRST`: the first seed.
 
@@ -19,7 +19,7 @@ use weft_hostdrv::unstable::control::Command;
 use weft_hostdrv::unstable::SharedControl;
 use weft_hostdrv::verbs::ControlTerms;
 use weft_share::Limits;
-use weft_tests::clients::{broker_scene, RawClient, Scene};
+use weft_tests::clients::{broker_scene, Honest, RawClient, Scene};
 use weft_tests::ends::no_faults;
 use weft_tests::left_out_on_card;
 
@@ -32,8 +32,8 @@ const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 
 /// Requests as they should be, of which words are changed.
-const REQUESTS: [[u64; 8]; 10] = [
-    [HELLO, 1, 3, 0, 0, 0, 0, 0],
+const REQUESTS: [[u64; 8]; 16] = [
+    [HELLO, 1, 4, 0, 0, 0, 0, 0],
     [EXTENSIONS, 0, 0, 0, 0, 0, 0, 0],
     [1, 16, 16, 1, 1, 0, 32, 0],
     [1, 16, 1, 1, 1, 64, 32, 1],
@@ -43,6 +43,12 @@ const REQUESTS: [[u64; 8]; 10] = [
     [5, 0, 0, 0, 0, 0, 0, 0],
     [6, 0, 0, 0, 0, 0, 0, 0],
     [7, 1, 0x61, 0, 0, 0, 0, 0],
+    [9, 0, 0, 0, 0, 0, 0, 0],
+    [10, 2, 0, 0, 0, 0, 0, 0],
+    [11, 2, 16 | 16 << 32, 1 | 1 << 32, 0, 32, 0, 0],
+    [12, 1, 0, 0, 0, 0, 0, 0],
+    [13, 2, 8, 1, 0, 0, 0, 0],
+    [14, 1, 0, 0, 0, 0, 0, 0],
 ];
 
 fn number(random: &mut ChaCha8Rng) -> u64 {
@@ -52,6 +58,62 @@ fn number(random: &mut ChaCha8Rng) -> u64 {
         2 => 1 << random.random_range(0..64),
         3 => u64::MAX - random.random_range(0..4),
         _ => random.random(),
+    }
+}
+
+/// What an honest client does, one Write after the other, and how long that takes in the card's time.
+struct Beside {
+    scene: Scene,
+    honest: Honest,
+    under_way: bool,
+    writes: u64,
+    ns: u64,
+}
+
+impl Beside {
+    fn new(mut scene: Scene) -> Self {
+        let mut honest = scene.honest();
+        honest.work(&mut scene);
+        Self {
+            scene,
+            honest,
+            under_way: false,
+            writes: 0,
+            ns: 0,
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.scene.bench.device(0).now()
+    }
+
+    fn turn(&mut self) {
+        if !self.under_way {
+            self.honest.post(&self.scene).expect("room");
+            self.under_way = true;
+        }
+        let before = self.now();
+        self.scene.turn();
+        self.ns += self.now() - before;
+        if let Some(cqe) = self.honest.qp.queues.poll() {
+            assert_eq!(cqe.status, 0, "{cqe:?}");
+            self.under_way = false;
+            self.writes += 1;
+        }
+    }
+
+    /// What is under way ends.
+    fn settle(&mut self) {
+        while self.under_way {
+            self.turn();
+        }
+    }
+
+    /// Nanoseconds of a Write since this was asked last.
+    fn pace(&mut self) -> f64 {
+        let pace = self.ns as f64 / self.writes as f64;
+        (self.writes, self.ns) = (0, 0);
+        pace
     }
 }
 
@@ -86,7 +148,7 @@ impl Hostile {
     }
 
     /// Asks, and takes what it is given.
-    fn ask(&mut self, scene: &mut Scene, random: &mut ChaCha8Rng) {
+    fn ask(&mut self, beside: &mut Beside, random: &mut ChaCha8Rng) {
         let mut request = REQUESTS[random.random_range(0..REQUESTS.len())];
         for _ in 0..random.random_range(0..3) {
             request[random.random_range(0..8)] = number(random);
@@ -117,7 +179,7 @@ impl Hostile {
             false => drop(std::thread::spawn(move || drop(sent))),
         }
         for _ in 0..random.random_range(0..30) {
-            scene.turn();
+            beside.turn();
             std::thread::yield_now();
             match self.client.answer() {
                 Ok(None) => {}
@@ -256,10 +318,12 @@ fn hostile_clients() {
 #[test]
 #[ignore = "a process of the test hostile_clients"]
 fn campaign() {
-    let mut scene = broker_scene(71, Limits::default());
-    let mut honest = scene.honest();
-    honest.work(&mut scene);
-    let had = scene.broker.in_use();
+    let mut beside = Beside::new(broker_scene(71, Limits::default()));
+    for _ in 0..2000 {
+        beside.turn();
+    }
+    let alone = beside.pace();
+    let had = beside.scene.broker.in_use();
     // Environment (tests): `WEFT_HOSTILE_FIRST`: hostile clients of a broker (`share_campaign`): the first seed. Without it: 0.
     let first = asked("WEFT_HOSTILE_FIRST", 0);
     let mut kept = Vec::new();
@@ -268,36 +332,37 @@ fn campaign() {
     for seed in first..first + asked("WEFT_HOSTILE_SEEDS", SEEDS) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut hostile = Hostile {
-            client: RawClient::connect(&scene.path),
+            client: RawClient::connect(&beside.scene.path),
             lent: Vec::new(),
             files: Vec::new(),
             control: None,
             held: Vec::new(),
         };
         if random.random_range(0..8) > 0 {
-            let hello = [HELLO, 1, random.random_range(1..4)];
-            let (status, words, files) = scene.ask(&hostile.client, &hello, &[]).expect("let in");
+            let hello = [HELLO, 1, random.random_range(1..5)];
+            let (status, words, files) = beside
+                .scene
+                .ask(&hostile.client, &hello, &[])
+                .expect("let in");
             hostile.keep(REQUESTS[0], status, words, files);
         }
-        honest.post(&scene).expect("room");
         for _ in 0..random.random_range(0..STEPS) {
             match random.random_range(0..4) {
                 0 => hostile.scribble(&mut random),
                 1 => hostile.command(&mut random),
-                _ => hostile.ask(&mut scene, &mut random),
+                _ => hostile.ask(&mut beside, &mut random),
             }
             for _ in 0..random.random_range(0..4) {
-                scene.turn();
+                beside.turn();
             }
-            answer_peer(&mut scene, &mut kept, &mut random);
+            answer_peer(&mut beside.scene, &mut kept, &mut random);
         }
         lent += hostile.lent.len();
         let held = std::mem::take(&mut hostile.held);
         drop(hostile);
-        // What was posted beside it is done, and more.
-        let cqe = scene.until(|_| honest.qp.queues.poll());
-        assert_eq!(cqe.status, 0, "seed {seed}: {cqe:?}");
-        honest.work(&mut scene);
+        beside.settle();
+        let Beside { scene, honest, .. } = &mut beside;
+        honest.work(scene);
         let new = RawClient::connect(&scene.path);
         let (status, ..) = scene.ask(&new, &[HELLO], &[]).expect("served");
         assert_eq!(status, 0, "seed {seed}");
@@ -305,7 +370,7 @@ fn campaign() {
         let mut turns = 0;
         while scene.broker.in_use() != had {
             scene.turn();
-            answer_peer(&mut scene, &mut kept, &mut random);
+            answer_peer(scene, &mut kept, &mut random);
             std::thread::yield_now();
             turns += 1;
             let used = scene.broker.in_use();
@@ -313,6 +378,12 @@ fn campaign() {
         }
     }
     assert!(lent > 0, "nobody was lent anything");
+    let attacked = beside.pace();
+    println!("a Write takes {alone:.0} ns alone, {attacked:.0} ns beside hostile clients");
+    assert!(attacked < 1.05 * alone, "{attacked} ns for {alone} ns");
+    let Beside {
+        mut scene, honest, ..
+    } = beside;
     kept.clear();
     for _ in 0..2000 {
         scene.turn();

@@ -1,6 +1,8 @@
 //! rping over two simulated cards: both roles are ours. (Against Linux' rping: the peer lane.)
 
 use std::net::SocketAddrV4;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Arc;
 
 use weft_hostdrv::cm::{Revision, RtrKinds};
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
@@ -247,4 +249,80 @@ fn windows_and_fast_registrations_for_each_ping() {
         assert!(client.passed() && server.passed(), "{client:?} {server:?}");
         assert_eq!(server.sessions[0].bytes_verified, 300 * 1700);
     }
+}
+
+/// A server that hears nothing more, as one that is stopped in a debugger.
+#[test]
+fn a_server_that_does_not_close_takes_nothing_from_the_pings() {
+    let fabric = fabric(11, LinkConfig::default());
+    let config = ServerConfig::default();
+    let mut server = RpingServer::start(fabric.device(1), config, None).expect("listens");
+    let config = ClientConfig {
+        count: 3,
+        ..ClientConfig::new(server_at())
+    };
+    let over = Arc::new(AtomicBool::new(false));
+    let heard = over.clone();
+    let observer: RpingObserver = Box::new(move |note| {
+        let is_over = matches!(note, RpingNote::Step(step) if step == "disconnecting");
+        heard.fetch_or(is_over, Relaxed);
+    });
+    let client = RpingClient::start(fabric.device(0), config, Some(observer));
+    let mut client = client.expect("connects");
+    let report = fabric
+        .run_until("the client's end", LIMIT, || {
+            if !over.load(Relaxed) {
+                server.poll();
+            }
+            client.poll()
+        })
+        .expect("ends");
+    assert!(report.passed() && report.iterations == 3, "{report:?}");
+    assert!(report.elapsed_ns < 2_000_000_000, "{report:?}");
+}
+
+#[test]
+fn a_silent_client_gives_way_when_there_is_no_room() {
+    let fabric = fabric(12, LinkConfig::default());
+    let config = ServerConfig {
+        at_a_time: 1,
+        ..ServerConfig::persistent()
+    };
+    let mut server = RpingServer::start(fabric.device(1), config, None).expect("listens");
+    let client = |count| {
+        let config = ClientConfig {
+            count,
+            ..ClientConfig::new(server_at())
+        };
+        RpingClient::start(fabric.device(0), config, None).expect("connects")
+    };
+    let now = || fabric.device(1).now();
+    let mut silent = client(0);
+    let begin = now();
+    let go = |server: &mut RpingServer, until: u64, client: &mut RpingClient| {
+        let end = || fabric.device(1).now() >= until;
+        fabric
+            .run_until("a while", LIMIT, || {
+                assert!(server.poll().is_none());
+                client.poll().map(Some).or_else(|| end().then_some(None))
+            })
+            .expect("goes on")
+    };
+    assert!(go(&mut server, begin + 1_000_000, &mut silent).is_none());
+    // Nobody moves the silent one any more. A second one comes too early, a third one does not.
+    let early = go(&mut server, u64::MAX, &mut client(3)).expect("ended");
+    assert!(!early.passed() && early.iterations == 0, "{early:?}");
+    fabric
+        .run_until("a silence", LIMIT, || {
+            server.poll();
+            (now() >= begin + 11_000_000_000).then_some(())
+        })
+        .expect("passes");
+    let late = go(&mut server, u64::MAX, &mut client(3)).expect("ended");
+    assert!(late.passed() && late.iterations == 3, "{late:?}");
+    server.stop();
+    let report = fabric
+        .run_until("the server's end", LIMIT, || server.poll())
+        .expect("ends");
+    assert_eq!((report.ended, report.failed, report.rejected), (2, 1, 1));
 }

@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Once;
 
 use crate::calls::{log, Log};
-use crate::process::at_exit;
 
-/// A call that is not there.
-struct Absent {
+/// A call or an opcode that is not there.
+pub(crate) struct Absent {
     name: &'static str,
     called: AtomicU64,
 }
@@ -20,7 +20,7 @@ impl Absent {
     }
 
     #[cold]
-    fn note(&self) {
+    pub(crate) fn note(&self) {
         if self.called.fetch_add(1, Ordering::Relaxed) == 0 && log() >= Log::Refused {
             eprintln!("weft-rdma: {} is not there", self.name);
         }
@@ -64,16 +64,31 @@ absent! {
         ibv_rereg_mr ibv_destroy_ah ibv_attach_mcast ibv_detach_mcast ibv_init_ah_from_wc ibv_resolve_eth_l2_from_gid ibv_set_ece ibv_query_ece
         ibv_query_qp_data_in_order;
     managers
-        rdma_notify rdma_establish rdma_init_qp_attr rdma_join_multicast rdma_join_multicast_ex rdma_leave_multicast rdma_create_srq_ex
-        rdma_set_local_ece rdma_get_remote_ece rdma_reject_ece ibv_read_sysfs_file ibv_query_gid_type _ibv_query_gid_table;
+        rdma_notify rdma_establish rdma_init_qp_attr rdma_join_multicast rdma_join_multicast_ex rdma_leave_multicast
+        rdma_set_local_ece rdma_get_remote_ece rdma_reject_ece ibv_read_sysfs_file;
 }
 
-/// At exit, what was called that is not there, if the environment asks for it.
-pub(crate) fn print() {
-    if log() < Log::Calls {
-        return;
+/// Opcodes that iWARP does not have.
+pub(crate) static SEND_WITH_IMM: Absent = Absent::new("IBV_WR_SEND_WITH_IMM");
+
+/// At exit, what was called that is not there is told, if the environment asks for it.
+pub(crate) fn at_exit() {
+    extern "C" fn print() {
+        if log() < Log::Calls {
+            return;
+        }
+        let opcode = (
+            SEND_WITH_IMM.name,
+            SEND_WITH_IMM.called.load(Ordering::Relaxed),
+        );
+        let all = counts().into_iter().chain([opcode]);
+        for (name, called) in all.filter(|(_, called)| *called > 0) {
+            eprintln!("weft-rdma: not there: {name}, {called} times");
+        }
     }
-    for (name, called) in counts().into_iter().filter(|(_, called)| *called > 0) {
-        eprintln!("weft-rdma: not there: {name}, {called} times");
-    }
+    static ONCE: Once = Once::new();
+    // SAFETY: a function without arguments, which stays where it is: this library is not unloaded.
+    ONCE.call_once(|| unsafe {
+        libc::atexit(print);
+    });
 }

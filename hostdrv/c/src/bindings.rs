@@ -461,6 +461,10 @@ pub struct ibv_td_init_attr {
 pub struct ibv_td {
     pub _bindgen_opaque_blob: u64,
 }
+pub const IBV_XRCD_INIT_ATTR_FD: ibv_xrcd_init_attr_mask = 1;
+pub const IBV_XRCD_INIT_ATTR_OFLAGS: ibv_xrcd_init_attr_mask = 2;
+pub const IBV_XRCD_INIT_ATTR_RESERVED: ibv_xrcd_init_attr_mask = 4;
+pub type ibv_xrcd_init_attr_mask = libc::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct ibv_xrcd_init_attr {
@@ -540,6 +544,13 @@ pub const IBV_SRQT_BASIC: ibv_srq_type = 0;
 pub const IBV_SRQT_XRC: ibv_srq_type = 1;
 pub const IBV_SRQT_TM: ibv_srq_type = 2;
 pub type ibv_srq_type = libc::c_uint;
+pub const IBV_SRQ_INIT_ATTR_TYPE: ibv_srq_init_attr_mask = 1;
+pub const IBV_SRQ_INIT_ATTR_PD: ibv_srq_init_attr_mask = 2;
+pub const IBV_SRQ_INIT_ATTR_XRCD: ibv_srq_init_attr_mask = 4;
+pub const IBV_SRQ_INIT_ATTR_CQ: ibv_srq_init_attr_mask = 8;
+pub const IBV_SRQ_INIT_ATTR_TM: ibv_srq_init_attr_mask = 16;
+pub const IBV_SRQ_INIT_ATTR_RESERVED: ibv_srq_init_attr_mask = 32;
+pub type ibv_srq_init_attr_mask = libc::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct ibv_tm_cap {
@@ -1251,6 +1262,9 @@ pub struct ibv_context {
     pub mutex: pthread_mutex_t,
     pub abi_compat: *mut libc::c_void,
 }
+pub const IBV_CQ_INIT_ATTR_MASK_FLAGS: ibv_cq_init_attr_mask = 1;
+pub const IBV_CQ_INIT_ATTR_MASK_PD: ibv_cq_init_attr_mask = 2;
+pub type ibv_cq_init_attr_mask = libc::c_uint;
 pub const IBV_CREATE_CQ_ATTR_SINGLE_THREADED: ibv_create_cq_attr_flags = 1;
 pub const IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN: ibv_create_cq_attr_flags = 2;
 pub type ibv_create_cq_attr_flags = libc::c_uint;

@@ -150,6 +150,12 @@ pub(crate) fn verb(name: &'static str, call: impl FnOnce() -> Answer<()>) -> c_i
     guarded(name, call).err().unwrap_or(0)
 }
 
+/// A verb that has answers of its own: one of them, or an errno.
+#[inline(always)]
+pub(crate) fn status(name: &'static str, call: impl FnOnce() -> Answer<c_int>) -> c_int {
+    guarded(name, call).unwrap_or_else(|errno| errno)
+}
+
 /// A call of the connection manager's, and those verbs that answer likewise: 0, or -1 and `errno`.
 #[inline(always)]
 pub(crate) fn cm(name: &'static str, call: impl FnOnce() -> Answer<()>) -> c_int {
@@ -172,6 +178,12 @@ pub(crate) fn number<T: Default>(name: &'static str, call: impl FnOnce() -> Answ
 #[inline(always)]
 pub(crate) fn count(name: &'static str, call: impl FnOnce() -> Answer<c_int>) -> c_int {
     guarded(name, call).unwrap_or(-1)
+}
+
+/// A call that answers how much there is; a negative errno if it is refused.
+#[inline(always)]
+pub(crate) fn size(name: &'static str, call: impl FnOnce() -> Answer<usize>) -> isize {
+    guarded(name, call).map_or_else(|errno| -(errno as isize), |size| size as isize)
 }
 
 /// A call that answers text.
@@ -221,6 +233,39 @@ macro_rules! operations {
             pub(crate) unsafe extern "C" fn $name($($arg: $type),*) $(-> $answer)? {
                 // SAFETY: the contract is the caller's promise.
                 $crate::calls::$kind(stringify!($name), || unsafe { $body })
+            }
+        )*
+    };
+}
+
+/// Entries that are reached by a table of pointers and that programs call all the time.
+///
+/// Each has a usual way: it has no call in it, gives its answer, or `None` if anything is unusual; then nothing was done, and the guarded way follows, which
+/// does all. A usual way does not panic; if one did, the process would end, as of any `extern "C"` function: nothing is unwound into C.
+macro_rules! fast_operations {
+    ($($(#[$doc:meta])* $kind:ident fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $answer:ty)? {
+        usual $usual:block
+        else $body:block
+    })*) => {
+        $(
+            $(#[$doc])*
+            /// # Safety
+            /// The contract of rdma-core's manual page.
+            #[allow(unused_unsafe)]
+            pub(crate) unsafe extern "C" fn $name($($arg: $type),*) $(-> $answer)? {
+                #[cold]
+                #[inline(never)]
+                unsafe extern "C" fn guarded($($arg: $type),*) $(-> $answer)? {
+                    // SAFETY: the contract is the caller's promise.
+                    $crate::calls::$kind(stringify!($name), || unsafe { $body })
+                }
+                // SAFETY: the contract is the caller's promise.
+                unsafe {
+                    match $usual {
+                        Some(answer) => answer,
+                        None => guarded($($arg),*),
+                    }
+                }
             }
         )*
     };

@@ -1,18 +1,20 @@
 //! Completion channels and queues.
 
+use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use weft_hostdrv::verbs::{CompChannel, Cq, Moderation, Notify, Wc, WcOpcode, WcStatus};
+use weft_hostdrv::verbs::{Cq, FoundWc, Moderation, Notify, Wc, WcOpcode, WcStatus};
 
 use crate::bindings::*;
 use crate::calls::{refuse, Answer};
-use crate::device::of_context;
+use crate::device::{check_vector, of_context};
 use crate::events::Events;
 use crate::object::{given, zeros, Object};
 use crate::process::{lock, Process};
+use crate::{extended_polls, immediate};
 
 /// `ibv_comp_channel`.
 #[repr(C)]
@@ -32,11 +34,13 @@ type Announced = usize;
 /// `ibv_cq`, which is an `ibv_cq_ex`.
 #[repr(C)]
 pub(crate) struct Queue {
-    c: ibv_cq_ex,
+    pub(crate) c: ibv_cq_ex,
     pub(crate) cq: Cq,
     process: &'static Process,
     announcer: Option<Arc<Announcer>>,
     acknowledged: Acknowledged,
+    /// What `ibv_start_poll` and `ibv_next_poll` found last. Who polls so has it to himself.
+    pub(crate) current: UnsafeCell<Wc>,
     /// Places that work requests may want.
     promised: AtomicUsize,
 }
@@ -47,28 +51,18 @@ unsafe impl Object for Queue {
 }
 
 /// Where a queue says that it has something.
-pub(crate) struct Announcer {
-    weft: CompChannel,
+struct Announcer {
     to: Arc<Events<Announced>>,
-    armed: AtomicBool,
-    /// The queue's handle, when it has one.
-    handle: Mutex<Announced>,
+    /// The queue's handle, as long as it has one.
+    handle: Mutex<Option<Announced>>,
 }
 
 impl Announcer {
-    /// Was an event asked for that has not come?
-    pub(crate) fn is_armed(&self) -> bool {
-        self.armed.load(Ordering::Acquire)
-    }
-
-    /// Hands on what the queue has announced.
-    pub(crate) fn deliver(&self) {
-        if !self.is_armed() {
-            return;
-        }
-        while let Ok(Some(_)) = self.weft.try_get_event() {
-            self.armed.store(false, Ordering::Release);
-            self.to.push(*lock(&self.handle));
+    /// The queue announces a completion.
+    fn announce(&self) {
+        let handle = lock(&self.handle);
+        if let Some(handle) = *handle {
+            self.to.push(handle);
         }
     }
 }
@@ -129,25 +123,22 @@ unsafe fn create(
     // SAFETY: the caller's promise.
     let process = unsafe { of_context(context) }?;
     let device = &process.device;
-    let weft = match channel.is_null() {
+    let announcer = match channel.is_null() {
         true => None,
-        false => Some(device.create_comp_channel()),
+        false => Some(Arc::new(Announcer {
+            // SAFETY: the caller's promise.
+            to: unsafe { Channel::of(channel) }?.events.clone(),
+            handle: Mutex::default(),
+        })),
     };
+    let weft = announcer
+        .clone()
+        .map(|announcer| device.create_callback_comp_channel(move || announcer.announce()));
     let cq = device.create_cq(cqe, weft.as_ref())?;
     // SAFETY: pointers that may be null and numbers; a mutex and a condition of zeros are usable ones.
     let mut c: ibv_cq_ex = unsafe { zeros() };
     (c.context, c.channel, c.cq_context) = (context, channel, cq_context);
     c.cqe = c_int::try_from(cqe).unwrap_or(c_int::MAX);
-    let announcer = match weft {
-        None => None,
-        Some(weft) => Some(Arc::new(Announcer {
-            weft,
-            // SAFETY: the caller's promise.
-            to: unsafe { Channel::of(channel) }?.events.clone(),
-            armed: AtomicBool::new(false),
-            handle: Mutex::default(),
-        })),
-    };
     let handle = Queue {
         c,
         cq,
@@ -155,11 +146,11 @@ unsafe fn create(
         announcer: announcer.clone(),
         acknowledged: Acknowledged::default(),
         promised: AtomicUsize::new(0),
+        current: UnsafeCell::new(Wc::default()),
     }
     .give();
     if let Some(announcer) = announcer {
-        *lock(&announcer.handle) = handle as usize;
-        process.add_announcer(&announcer);
+        *lock(&announcer.handle) = Some(handle as usize);
         // SAFETY: the caller's promise.
         unsafe { (*channel).refcnt += 1 };
     }
@@ -211,8 +202,9 @@ entries! {
         cqe: c_int,
         cq_context: *mut c_void,
         channel: *mut ibv_comp_channel,
-        _vector: c_int,
+        vector: c_int,
     ) -> *mut ibv_cq {
+        check_vector(vector)?;
         match usize::try_from(cqe) {
             Ok(cqe @ 1..) => create(context, cqe, cq_context, channel),
             _ => refuse(libc::EINVAL, "a queue of no entries"),
@@ -234,10 +226,8 @@ entries! {
     verb fn ibv_destroy_cq(cq: *mut ibv_cq) -> c_int {
         let queue = Queue::of(cq)?;
         if let Some(announcer) = &queue.announcer {
-            queue.process.remove_announcer(announcer);
-            // Who delivers just now has it still.
-            let handle = std::mem::take(&mut *lock(&announcer.handle));
-            announcer.to.remove(|announced| [handle, 0].contains(announced));
+            let handle = lock(&announcer.handle).take();
+            announcer.to.remove(|announced| Some(*announced) == handle);
             (*(*cq).channel).refcnt -= 1;
         }
         if queue.acknowledged.wait() {
@@ -248,46 +238,42 @@ entries! {
     }
 }
 
-operations! {
+fast_operations! {
     /// Completions, oldest first.
     count fn poll_cq(cq: *mut ibv_cq, count: c_int, to: *mut ibv_wc) -> c_int {
-        let queue = Queue::of(cq)?;
-        if count == 1 {
-            let mut found = Wc::default();
-            if queue.cq.poll_slice(std::slice::from_mut(&mut found))? == 0 {
-                queue.process.note_idle_poll();
-                return Ok(0);
+        usual {
+            match Queue::peek(cq) {
+                Some(queue) if count == 1 && queue.cq.poll_usual(&mut Written(to)) => Some(1),
+                _ => None,
             }
-            write_completion(&found, to);
-            return Ok(1);
         }
-        queue.poll_many(count, to)
+        else {
+            Queue::of(cq)?.poll_many(count, to)
+        }
     }
+}
 
+operations! {
     /// Asks for an event.
     verb fn req_notify_cq(cq: *mut ibv_cq, solicited_only: c_int) -> c_int {
         let queue = Queue::of(cq)?;
-        let Some(announcer) = &queue.announcer else {
-            return refuse(libc::EINVAL, "the queue has no channel");
-        };
-        // Before the queue may announce something: who hands it on has to look.
-        announcer.armed.store(true, Ordering::Release);
         queue.cq.req_notify(match solicited_only {
             0 => Notify::Any,
             _ => Notify::Solicited,
         })?;
-        // What has come since the last look announces itself to nobody else.
-        queue.process.nudge();
+        // The program may sleep now.
+        queue.process.device.leave_to_driver();
         Ok(())
     }
 
-    /// A queue, of which more can be asked one day.
+    /// A queue whose completions can be taken field by field.
     made fn create_cq_ex(context: *mut ibv_context, init: *mut ibv_cq_init_attr_ex) -> *mut ibv_cq_ex {
         let init = given(init)?;
-        if init.comp_mask != 0 {
-            return refuse(libc::EOPNOTSUPP, "flags and parents of completion queues");
-        }
-        Ok(create(context, init.cqe as usize, init.cq_context, init.channel)?.cast())
+        extended_polls::check(init)?;
+        check_vector(c_int::try_from(init.comp_vector).unwrap_or(c_int::MAX))?;
+        let made: *mut ibv_cq_ex = create(context, init.cqe as usize, init.cq_context, init.channel)?.cast();
+        extended_polls::give(&mut *made);
+        Ok(made)
     }
 
     /// How many completions make an event.
@@ -303,8 +289,6 @@ operations! {
 impl Queue {
     /// # Safety
     /// There is room for `count` completions.
-    #[cold]
-    #[inline(never)]
     unsafe fn poll_many(&self, count: c_int, to: *mut ibv_wc) -> Answer<c_int> {
         /// At a time.
         const MOST: usize = 32;
@@ -323,35 +307,93 @@ impl Queue {
                 break;
             }
         }
-        if done == 0 {
-            self.process.note_idle_poll();
-        }
         Ok(done as c_int)
+    }
+}
+
+/// A structure of the program's that the short way of a poll writes.
+struct Written(*mut ibv_wc);
+
+impl FoundWc for Written {
+    #[inline(always)]
+    fn what(&mut self, of: WcOpcode, how: WcStatus, qp_num: u32) {
+        let to = self.0;
+        // SAFETY: who polls has room for a completion; its fields are numbers.
+        unsafe {
+            (*to).opcode = opcode(of);
+            (*to).status = status(how);
+            (*to).qp_num = qp_num;
+        }
+    }
+
+    #[inline(always)]
+    fn which(&mut self, wr_id: u64, byte_len: u32) {
+        let to = self.0;
+        // SAFETY: as above.
+        unsafe {
+            (*to).wr_id = wr_id;
+            (*to).byte_len = byte_len;
+            // All that is behind them is zero, as for any iWARP device.
+            ((*to).vendor_err, (*to).wc_flags) = (0, 0);
+            (*to).__bindgen_anon_1 = ibv_wc__bindgen_ty_1 { imm_data: 0 };
+            ((*to).src_qp, (*to).pkey_index, (*to).slid) = (0, 0, 0);
+            ((*to).sl, (*to).dlid_path_bits) = (0, 0);
+        }
+    }
+}
+
+/// What a completion is in rdma-core's terms.
+pub(crate) struct Said {
+    pub(crate) opcode: ibv_wc_opcode,
+    pub(crate) flags: ibv_wc_flags,
+    pub(crate) byte_len: u32,
+    /// The immediate data, or the key that was invalidated.
+    pub(crate) word: u32,
+}
+
+impl Said {
+    pub(crate) fn of(wc: &Wc) -> Self {
+        let plain = Self {
+            opcode: opcode(wc.opcode),
+            flags: 0,
+            byte_len: wc.byte_len,
+            word: 0,
+        };
+        match (wc.imm_data, wc.invalidated_rkey) {
+            (Some(data), _) => Self {
+                opcode: IBV_WC_RECV_RDMA_WITH_IMM,
+                flags: IBV_WC_WITH_IMM,
+                byte_len: immediate::length(data),
+                word: immediate::word(data),
+            },
+            (None, Some(rkey)) => Self {
+                flags: IBV_WC_WITH_INV,
+                word: rkey,
+                ..plain
+            },
+            (None, None) => plain,
+        }
     }
 }
 
 /// # Safety
 /// `to` is valid.
-#[inline(always)]
 unsafe fn write_completion(wc: &Wc, to: *mut ibv_wc) {
-    let (status, opcode) = (status(wc.status), opcode(wc.opcode));
-    let (flags, word) = match (wc.imm_data, wc.invalidated_rkey) {
-        (None, None) => (0, 0),
-        (_, Some(rkey)) => (IBV_WC_WITH_INV, rkey),
-        (Some(data), None) => (IBV_WC_WITH_IMM, (data as u32).to_be()),
-    };
+    let said = Said::of(wc);
     // SAFETY: the caller's promise; all fields are written.
     unsafe {
         to.write(ibv_wc {
             wr_id: wc.wr_id,
-            status,
-            opcode,
+            status: status(wc.status),
+            opcode: said.opcode,
             vendor_err: 0,
-            byte_len: wc.byte_len,
-            __bindgen_anon_1: ibv_wc__bindgen_ty_1 { imm_data: word },
+            byte_len: said.byte_len,
+            __bindgen_anon_1: ibv_wc__bindgen_ty_1 {
+                imm_data: said.word,
+            },
             qp_num: wc.qp_num,
             src_qp: 0,
-            wc_flags: flags,
+            wc_flags: said.flags,
             pkey_index: 0,
             slid: 0,
             sl: 0,
@@ -360,27 +402,38 @@ unsafe fn write_completion(wc: &Wc, to: *mut ibv_wc) {
     }
 }
 
-fn status(status: WcStatus) -> ibv_wc_status {
-    match status {
-        WcStatus::Success => IBV_WC_SUCCESS,
-        WcStatus::WrFlushError => IBV_WC_WR_FLUSH_ERR,
-        WcStatus::LocalProtectionError => IBV_WC_LOC_PROT_ERR,
-        WcStatus::LocalQpOperationError => IBV_WC_LOC_QP_OP_ERR,
-        WcStatus::RemoteAccessError => IBV_WC_REM_ACCESS_ERR,
-        WcStatus::RemoteOperationError => IBV_WC_REM_OP_ERR,
-        _ => IBV_WC_GENERAL_ERR,
-    }
+/// The names of statuses by the driver's numbers: a table, since the short way of a poll has a number.
+const STATUSES: [ibv_wc_status; 8] = {
+    let mut table = [IBV_WC_GENERAL_ERR; 8];
+    table[WcStatus::Success as usize] = IBV_WC_SUCCESS;
+    table[WcStatus::WrFlushError as usize] = IBV_WC_WR_FLUSH_ERR;
+    table[WcStatus::LocalProtectionError as usize] = IBV_WC_LOC_PROT_ERR;
+    table[WcStatus::LocalQpOperationError as usize] = IBV_WC_LOC_QP_OP_ERR;
+    table[WcStatus::RemoteAccessError as usize] = IBV_WC_REM_ACCESS_ERR;
+    table[WcStatus::RemoteOperationError as usize] = IBV_WC_REM_OP_ERR;
+    table
+};
+
+#[inline(always)]
+pub(crate) fn status(status: WcStatus) -> ibv_wc_status {
+    STATUSES[status as usize % STATUSES.len()]
 }
 
+/// The same of opcodes.
+const OPCODES: [ibv_wc_opcode; 16] = {
+    let mut table = [IBV_WC_SEND; 16];
+    table[WcOpcode::RdmaWrite as usize] = IBV_WC_RDMA_WRITE;
+    table[WcOpcode::RdmaRead as usize] = IBV_WC_RDMA_READ;
+    table[WcOpcode::Recv as usize] = IBV_WC_RECV;
+    table[WcOpcode::LocalInvalidate as usize] = IBV_WC_LOCAL_INV;
+    table[WcOpcode::BindMw as usize] = IBV_WC_BIND_MW;
+    table[WcOpcode::FastRegister as usize] = IBV_WC_BIND_MW;
+    table[WcOpcode::FetchAdd as usize] = IBV_WC_FETCH_ADD;
+    table[WcOpcode::CompSwap as usize] = IBV_WC_COMP_SWAP;
+    table
+};
+
+#[inline(always)]
 fn opcode(opcode: WcOpcode) -> ibv_wc_opcode {
-    match opcode {
-        WcOpcode::Send => IBV_WC_SEND,
-        WcOpcode::RdmaWrite => IBV_WC_RDMA_WRITE,
-        WcOpcode::RdmaRead => IBV_WC_RDMA_READ,
-        WcOpcode::Recv => IBV_WC_RECV,
-        WcOpcode::LocalInvalidate => IBV_WC_LOCAL_INV,
-        WcOpcode::BindMw | WcOpcode::FastRegister => IBV_WC_BIND_MW,
-        WcOpcode::FetchAdd => IBV_WC_FETCH_ADD,
-        WcOpcode::CompSwap => IBV_WC_COMP_SWAP,
-    }
+    OPCODES[opcode as usize % OPCODES.len()]
 }

@@ -1,6 +1,6 @@
 //! The device list, contexts, and what can be asked of a device.
 
-use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::mem::{offset_of, size_of};
 use std::os::fd::RawFd;
 use std::ptr;
@@ -9,12 +9,25 @@ use crate::bindings::*;
 use crate::calls::{refuse, Answer};
 use crate::object::{given, zeros, Object};
 use crate::process::{process, Process};
-use crate::{completions, memory, posting, queue_pairs, settings, shared_receives};
+use crate::{completions, memory, posting, queue_pairs, settings, shared_receives, xrc};
 
 /// `IBV_LINK_LAYER_ETHERNET`, which the headers have in an enumeration without a name.
 const ETHERNET: u8 = 2;
 /// The name of the one device.
 const NAME: &CStr = c"weft0";
+
+/// No registered OUI: three letters.
+const VENDOR: u32 = u32::from_be_bytes([0, b'W', b'F', b'T']);
+/// Completion vectors: one.
+const VECTORS: c_int = 1;
+
+/// Is it one of the device's completion vectors?
+pub(crate) fn check_vector(vector: c_int) -> Answer<()> {
+    match (0..VECTORS).contains(&vector) {
+        true => Ok(()),
+        false => refuse(libc::EINVAL, "a completion vector that there is not"),
+    }
+}
 
 /// Providers read behind the structure, as if it were the one of rdma-core's core: there are zeros.
 #[repr(C)]
@@ -92,11 +105,15 @@ impl Context {
         context.create_cq_ex = Some(completions::create_cq_ex);
         context.modify_cq = Some(completions::modify_cq);
         context.create_qp_ex = Some(queue_pairs::create_qp_ex);
+        context.create_srq_ex = Some(shared_receives::create_srq_ex);
+        context.get_srq_num = Some(shared_receives::get_srq_num);
+        context.open_xrcd = Some(xrc::open_xrcd);
+        context.close_xrcd = Some(xrc::close_xrcd);
         let inner = &mut context.context;
         inner.device = device;
         inner.cmd_fd = -1;
         inner.async_fd = events;
-        inner.num_comp_vectors = 1;
+        inner.num_comp_vectors = VECTORS;
         // `__VERBS_ABI_IS_EXTENDED`: this is a part of a `verbs_context`.
         inner.abi_compat = usize::MAX as *mut c_void;
         inner.ops.alloc_mw = Some(memory::alloc_mw);
@@ -137,10 +154,11 @@ fn attributes(process: &Process) -> ibv_device_attr {
     attr.sys_image_guid = guid();
     attr.max_mr_size = u64::from(u32::MAX);
     attr.page_size_cap = device.page_size as u64;
+    attr.vendor_id = VENDOR;
     attr.hw_ver = 1;
     attr.max_qp = most(device.max_qp as usize);
     attr.max_qp_wr = most(device.max_qp_wr as usize);
-    attr.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS;
+    attr.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC;
     attr.max_sge = most(device.max_send_sge.min(device.max_recv_sge));
     attr.max_sge_rd = most(device.max_send_sge);
     attr.max_cq = most(2 * device.max_qp as usize);
@@ -185,6 +203,17 @@ fn port(process: &Process, number: u8) -> Answer<ibv_port_attr> {
     attr.phys_state = 5;
     attr.link_layer = ETHERNET;
     Ok(attr)
+}
+
+/// The one GID.
+fn gid_entry(process: &Process) -> ibv_gid_entry {
+    // SAFETY: numbers.
+    let mut entry: ibv_gid_entry = unsafe { zeros() };
+    entry.gid = ibv_gid {
+        raw: process.device.gids()[0].0,
+    };
+    entry.port_num = 1;
+    entry
 }
 
 /// Writes as much of a structure as the program's has room for.
@@ -310,10 +339,35 @@ entries! {
         if (port, index) != (1, 0) {
             return refuse(libc::ENODATA, "there is GID 0 of port 1 alone");
         }
-        let mut found: ibv_gid_entry = zeros();
-        found.gid = ibv_gid { raw: process.device.gids()[0].0 };
-        found.port_num = 1;
-        write_part(&found, entry.cast(), room);
+        write_part(&gid_entry(process), entry.cast(), room);
+        Ok(())
+    }
+
+    /// All of them.
+    size fn _ibv_query_gid_table(
+        context: *mut ibv_context,
+        entries: *mut ibv_gid_entry,
+        most: size_t,
+        _flags: u32,
+        room: size_t,
+    ) -> isize {
+        given(entries)?;
+        let process = of_context(context)?;
+        if most == 0 {
+            return refuse(libc::EINVAL, "no room for the GID that there is");
+        }
+        write_part(&gid_entry(process), entries.cast(), room);
+        Ok(1)
+    }
+
+    /// What kind of GID sysfs would say it is: "IB/RoCE v1", as of all that is not RoCE v2.
+    cm fn ibv_query_gid_type(context: *mut ibv_context, _port: u8, index: c_uint, kind: *mut c_uint) -> c_int {
+        given(kind)?;
+        of_context(context)?;
+        if index != 0 {
+            return refuse(libc::EINVAL, "there is GID 0 alone");
+        }
+        kind.write(0);
         Ok(())
     }
 

@@ -5,9 +5,9 @@
 //! program first needs it.
 //!
 //! ```text
-//!   C program ──► cm: identifiers, events          device, memory, completions, queue_pairs, posting
+//!   C program ──► cm: identifiers, events          device, memory, completions, queue_pairs, posting, extended_*, xrc
 //!                      │                              │
-//!                      └──────────► process ◄─────────┘     the device, and a thread that drives it
+//!                      └──────────► process ◄─────────┘     the device, which drives itself
 //!                                      │
 //!                                 weft-hostdrv
 //! ```
@@ -33,6 +33,10 @@ pub mod cm;
 pub mod completions;
 pub mod device;
 mod events;
+mod extended_polls;
+mod extended_posts;
+mod immediate;
+mod interfaces;
 pub mod memory;
 pub mod names;
 mod object;
@@ -41,6 +45,7 @@ mod process;
 pub mod queue_pairs;
 pub mod settings;
 pub mod shared_receives;
+mod xrc;
 
 #[doc(hidden)]
 pub use process::open_on;

@@ -1,10 +1,13 @@
 //! Protection domains, memory regions and windows.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::OnceLock;
+use std::time::Duration;
 
-use weft_hostdrv::verbs::{Access, BindWr, Mr, Mw, MwType, Pd};
+use weft_hostdrv::verbs::{inc_rkey, Access, BindWr, Mr, Mw, MwType, Pd};
 use weft_hostdrv::Device;
 
 use crate::bindings::*;
@@ -14,11 +17,21 @@ use crate::object::{given, zeros, Object};
 use crate::process::{process, Process};
 use crate::queue_pairs::QueuePair;
 
+/// Bytes of immediate data (RFC 7306 §6).
+pub(crate) const IMMEDIATE: usize = 8;
+
+/// How long a region waits for the work of closing connections that still has it.
+const LAST_WORK: Duration = Duration::from_secs(1);
+/// How often it is tried.
+const LOOK: Duration = Duration::from_millis(1);
+
 /// `ibv_pd`.
 #[repr(C)]
 pub(crate) struct Domain {
     c: ibv_pd,
     pub(crate) pd: Pd,
+    /// Where immediate data go whose receive has no room.
+    spare: OnceLock<Mr>,
 }
 
 // SAFETY: `repr(C)`, and `ibv_pd` comes first.
@@ -29,7 +42,21 @@ unsafe impl Object for Domain {
 impl Domain {
     pub(crate) fn new(context: *mut ibv_context, pd: Pd) -> Self {
         let c = ibv_pd { context, handle: 0 };
-        Self { c, pd }
+        let spare = OnceLock::new();
+        Self { c, pd, spare }
+    }
+
+    /// Room for immediate data: elsewhere they take none of the receive's, iWARP's are a message.
+    pub(crate) fn spare(&self) -> Answer<&Mr> {
+        if self.spare.get().is_none() {
+            let _ = self
+                .spare
+                .set(self.pd.alloc_mr(IMMEDIATE, Access::LOCAL_WRITE)?);
+        }
+        match self.spare.get() {
+            Some(spare) => Ok(spare),
+            None => refuse(libc::ENOMEM, "no memory for immediate data"),
+        }
     }
 }
 
@@ -88,6 +115,23 @@ impl Regions {
     }
 }
 
+impl Regions {
+    /// Is all of an SGE in the region that its lkey names, which is of this domain and has these rights?
+    ///
+    /// # Safety
+    /// Nobody deregisters it meanwhile.
+    pub(crate) unsafe fn has(&self, sge: &ibv_sge, pd: &Pd, needs: Access) -> bool {
+        // SAFETY: the caller's promise.
+        let Some(mr) = (unsafe { self.get(sge.lkey) }) else {
+            return false;
+        };
+        let offset = sge.addr.wrapping_sub(mr.addr());
+        let end = offset.checked_add(sge.length.into());
+        let fits = end.is_some_and(|end| end <= mr.len() as u64);
+        fits && mr.pd().is(pd) && mr.access().contains(needs)
+    }
+}
+
 /// Rights. What a Read fills needs a right of its own here, as what iWARP's Read Response writes is tagged: who may write locally has it.
 fn access(bits: c_uint) -> Access {
     let rights = [
@@ -101,6 +145,9 @@ fn access(bits: c_uint) -> Access {
     let given = rights.iter().filter(|(bit, _)| bits & bit != 0);
     given.fold(Access::NONE, |all, (_, right)| all | *right)
 }
+
+/// Rights that another one has to go with.
+const WRITTEN: c_uint = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 /// Rights that no region of Weft's has.
 const REFUSED: c_uint = IBV_ACCESS_ON_DEMAND;
@@ -122,6 +169,12 @@ unsafe fn register(
     if bits & REFUSED != 0 {
         return refuse(libc::EOPNOTSUPP, "the card has no page faults");
     }
+    if bits & WRITTEN != 0 && bits & IBV_ACCESS_LOCAL_WRITE == 0 {
+        return refuse(
+            libc::EINVAL,
+            "who lets the peer write has to be able to write himself",
+        );
+    }
     let zero_based = bits & IBV_ACCESS_ZERO_BASED != 0;
     let first = if zero_based { 0 } else { iova };
     // SAFETY: the caller's promise. C programs have no references.
@@ -142,17 +195,26 @@ unsafe fn register(
     Ok(region)
 }
 
-/// Takes a region away from the card, with what work of closing connections still has of it.
-fn deregister(process: &Process, mr: Mr) -> Answer<()> {
-    let refused = match mr.dereg() {
-        Ok(()) => return Ok(()),
-        Err(refused) => refused,
-    };
-    // Work of a connection that is on its way out has it: soon that is over.
-    process.wait_for_closing();
-    match refused.handle {
-        Some(mr) => mr.dereg().map_err(|refused| refused.error.into()),
-        None => Err(refused.error.into()),
+/// Takes a region away from the card. Work of a connection that is on its way out may have it: soon that is over. `Err` has the region, if it stays one.
+fn deregister(process: &Process, mut mr: Mr) -> Result<(), (Option<Mr>, Refused)> {
+    let device = &process.device;
+    let soon = |time: Duration| device.now().saturating_add(time.as_nanos() as u64);
+    let until = soon(LAST_WORK);
+    loop {
+        let refused = match mr.dereg() {
+            Ok(()) => return Ok(()),
+            Err(refused) => refused,
+        };
+        let Some(left) = refused.handle else {
+            return Err((None, refused.error.into()));
+        };
+        if device.now() >= until {
+            return Err((Some(left), refused.error.into()));
+        }
+        mr = left;
+        if let Err(error) = device.wait_for(Some(soon(LOOK)), || None::<()>) {
+            return Err((Some(mr), error.into()));
+        }
     }
 }
 
@@ -200,8 +262,21 @@ entries! {
         let process = process()?;
         let lkey = Region::of(mr)?.mr.lkey();
         process.regions.set(lkey, ptr::null_mut());
-        let region = Region::take(mr)?;
-        deregister(process, region.mr)
+        // Its place stays: it may be a region still.
+        let region: *mut Region = Box::into_raw(Region::take(mr)?);
+        let refused = deregister(process, ptr::read(&raw const (*region).mr)).err();
+        let (left, refused) = match refused {
+            Some((left, refused)) => (left, Err(refused)),
+            None => (None, Ok(())),
+        };
+        match left {
+            Some(mr) => {
+                ptr::write(&raw mut (*region).mr, mr);
+                process.regions.set(lkey, region);
+            }
+            None => drop(Box::from_raw(region.cast::<ManuallyDrop<Region>>())),
+        }
+        refused
     }
 
     /// Memory of a process that forks stays its own.
@@ -239,25 +314,32 @@ operations! {
     verb fn bind_mw(qp: *mut ibv_qp, mw: *mut ibv_mw, bind: *mut ibv_mw_bind) -> c_int {
         let bind = given(bind)?;
         let signaled = bind.send_flags & IBV_SEND_SIGNALED != 0;
-        let rkey = bind_window(QueuePair::of(qp)?, mw, bind.wr_id, &bind.bind_info, signaled)?;
+        let rkey = bind_window(QueuePair::of(qp)?, mw, None, bind.wr_id, &bind.bind_info, signaled)?;
         (*mw).rkey = rkey;
         Ok(())
     }
 }
 
-/// Posts the bind of a window; the key that it will have.
+/// Posts the bind of a window; the key that it will have. `key`: which that is, if the program says so.
 ///
 /// # Safety
 /// Of `ibv_bind_mw`.
 pub(crate) unsafe fn bind_window(
     qp: &QueuePair,
     mw: *mut ibv_mw,
+    key: Option<u32>,
     wr_id: u64,
     info: &ibv_mw_bind_info,
     signaled: bool,
 ) -> Answer<u32> {
     // SAFETY: the caller's promise.
     let window = unsafe { Window::of(mw) }?;
+    if key.is_some_and(|key| key != inc_rkey(window.mw.rkey())) {
+        return refuse(
+            libc::EINVAL,
+            "a key that is not the window's next one: ibv_inc_rkey",
+        );
+    }
     if info.length == 0 {
         qp.qp.unbind_mw(&window.mw, wr_id)?;
         return Ok(window.mw.rkey());
@@ -269,7 +351,12 @@ pub(crate) unsafe fn bind_window(
     let sge = region
         .mr
         .sge(info.addr.wrapping_sub(region.mr.addr()), length);
-    let mut wr = BindWr::new(wr_id, sge, access(info.mw_access_flags)).addr(info.addr);
+    let mut rights = access(info.mw_access_flags);
+    if window.c.type_ == IBV_MW_TYPE_2 {
+        // As of any window of this type: rdma-core has no right of this name.
+        rights = rights | Access::REMOTE_INVALIDATE;
+    }
+    let mut wr = BindWr::new(wr_id, sge, rights).addr(info.addr);
     if signaled {
         wr = wr.signaled();
     }

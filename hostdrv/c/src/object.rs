@@ -15,14 +15,24 @@ pub(crate) unsafe trait Object: Sized {
         Box::into_raw(Box::new(self)).cast()
     }
 
+    /// What a pointer of the program's points to, unless it is null: for ways that leave refusals to others.
+    ///
+    /// # Safety
+    /// As [`of`](Self::of).
+    #[inline(always)]
+    unsafe fn peek<'a>(pointer: *mut Self::C) -> Option<&'a Self> {
+        // SAFETY: the caller's promise; the structure is the first field of this.
+        unsafe { pointer.cast::<Self>().as_ref() }
+    }
+
     /// What a pointer of the program's points to.
     ///
     /// # Safety
     /// It is null, or was given and is not taken, nor will be for `'a`.
     #[inline(always)]
     unsafe fn of<'a>(pointer: *mut Self::C) -> Answer<&'a Self> {
-        // SAFETY: the caller's promise; the structure is the first field of this.
-        match unsafe { pointer.cast::<Self>().as_ref() } {
+        // SAFETY: the caller's promise.
+        match unsafe { Self::peek(pointer) } {
             Some(object) => Ok(object),
             None => refuse(libc::EINVAL, "a null pointer where a handle has to be"),
         }

@@ -4,17 +4,19 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 use weft_hostdrv::verbs::{
-    AtomicWr, InvalidateWr, Mr, RecvWr, RemoteRegion, SendWr, Sge, VerbsError, MAX_INLINE, MAX_SGE,
+    AtomicWr, InvalidateWr, Mr, Qp, RecvWr, RemoteRegion, SendWr, Sge, Usual, VerbsError,
+    MAX_INLINE, MAX_SGE,
 };
 
 use crate::bindings::*;
 use crate::calls::{refuse, Answer, Refused};
-use crate::memory::{bind_window, Regions};
+use crate::memory::{bind_window, Domain, Regions, IMMEDIATE};
 use crate::object::Object;
 use crate::queue_pairs::QueuePair;
+use crate::{absent, immediate};
 
 /// SGEs of a work request as the driver has them.
-struct List<'a> {
+pub(crate) struct List<'a> {
     list: [MaybeUninit<Sge<'a>>; MAX_SGE],
     len: usize,
 }
@@ -22,7 +24,11 @@ struct List<'a> {
 impl<'a> List<'a> {
     /// # Safety
     /// The SGEs are valid, and nobody deregisters their regions for `'a`.
-    unsafe fn new(regions: &Regions, first: *const ibv_sge, count: c_int) -> Answer<Self> {
+    pub(crate) unsafe fn new(
+        regions: &Regions,
+        first: *const ibv_sge,
+        count: c_int,
+    ) -> Answer<Self> {
         let len = usize::try_from(count).unwrap_or(usize::MAX);
         if len > MAX_SGE {
             return refuse(libc::EINVAL, "more SGEs than there may be");
@@ -97,7 +103,6 @@ fn remote(addr: u64, rkey: u32) -> RemoteRegion {
 ///
 /// # Safety
 /// The fields of the unions are those of its opcode.
-#[inline(always)]
 unsafe fn plain(wr: &ibv_send_wr) -> Option<SendWr<'static>> {
     let flags = wr.send_flags;
     // SAFETY: the caller's promise.
@@ -129,18 +134,46 @@ fn flagged(mut weft: SendWr<'static>, wr: &ibv_send_wr) -> SendWr<'static> {
     weft
 }
 
+/// The usual way: one SGE, no flag but `IBV_SEND_SIGNALED`, and nothing unusual about the queue.
+///
 /// # Safety
 /// As `ibv_post_send`, of one work request.
 #[inline(always)]
-unsafe fn post_one(pair: &QueuePair, wr: &ibv_send_wr) -> Answer<()> {
+unsafe fn post_usual(pair: &QueuePair, wr: &ibv_send_wr) -> Usual {
+    let (flags, opcode, wr_id) = (wr.send_flags, wr.opcode, wr.wr_id);
+    if wr.num_sge != 1 || flags & !IBV_SEND_SIGNALED != 0 {
+        return Usual::No;
+    }
+    // SAFETY: the caller's promise; of a Send the field means nothing, and is not used.
+    let (sge, rdma) = unsafe { (one(pair.regions, &*wr.sg_list), wr.wr.rdma) };
+    let (Some(sge), to) = (sge, remote(rdma.remote_addr, rdma.rkey)) else {
+        return Usual::No;
+    };
+    let post = |weft: SendWr<'_>| {
+        let weft = match flags & IBV_SEND_SIGNALED {
+            0 => weft,
+            _ => weft.signaled(),
+        };
+        pair.qp.post_send_usual(weft.sge(sge))
+    };
+    // One way for each: what is known of an opcode need not be asked.
+    match opcode {
+        IBV_WR_RDMA_WRITE => post(SendWr::write(wr_id, to)),
+        IBV_WR_SEND => post(SendWr::send(wr_id)),
+        IBV_WR_RDMA_READ => post(SendWr::read(wr_id, to)),
+        _ => Usual::No,
+    }
+}
+
+/// # Safety
+/// As `ibv_post_send`, of one work request.
+pub(crate) unsafe fn post_one(pair: &QueuePair, wr: &ibv_send_wr) -> Answer<()> {
     // SAFETY: the caller's promise.
-    unsafe {
-        if wr.num_sge == 1 && wr.send_flags & IBV_SEND_INLINE == 0 {
-            if let (Some(weft), Some(sge)) = (plain(wr), one(pair.regions, &*wr.sg_list)) {
-                return Ok(pair.qp.post_send(weft.sge(sge))?);
-            }
-        }
-        post_else(pair, wr)
+    match unsafe { post_usual(pair, wr) } {
+        Usual::Posted => Ok(()),
+        Usual::Late => Ok(pair.qp.settle_send()?),
+        // SAFETY: as above.
+        Usual::No => unsafe { post_else(pair, wr) },
     }
 }
 
@@ -155,6 +188,9 @@ unsafe fn post_else(pair: &QueuePair, wr: &ibv_send_wr) -> Answer<()> {
     unsafe {
         let signaled = wr.send_flags & IBV_SEND_SIGNALED != 0;
         let weft = match (plain(wr), wr.opcode) {
+            (Some(weft), IBV_WR_SEND) if pair.is_initiator() => {
+                weft.to_srq(wr.qp_type.xrc.remote_srqn)
+            }
             (Some(weft), _) => weft,
             (None, IBV_WR_SEND_WITH_INV) => {
                 let weft = SendWr::send(wr.wr_id).invalidate(wr.__bindgen_anon_1.invalidate_rkey);
@@ -165,6 +201,7 @@ unsafe fn post_else(pair: &QueuePair, wr: &ibv_send_wr) -> Answer<()> {
                     weft
                 }
             }
+            (None, IBV_WR_RDMA_WRITE_WITH_IMM) => return post_with_immediate(pair, wr, signaled),
             (None, IBV_WR_ATOMIC_CMP_AND_SWP | IBV_WR_ATOMIC_FETCH_AND_ADD) => {
                 return post_atomic(pair, wr, signaled)
             }
@@ -175,27 +212,74 @@ unsafe fn post_else(pair: &QueuePair, wr: &ibv_send_wr) -> Answer<()> {
             }
             (None, IBV_WR_BIND_MW) => {
                 let bind = wr.__bindgen_anon_2.bind_mw;
-                return bind_window(pair, bind.mw, wr.wr_id, &bind.bind_info, signaled).map(drop);
+                let key = Some(bind.rkey);
+                return bind_window(pair, bind.mw, key, wr.wr_id, &bind.bind_info, signaled)
+                    .map(drop);
             }
-            (None, IBV_WR_SEND_WITH_IMM | IBV_WR_RDMA_WRITE_WITH_IMM) => {
+            (None, IBV_WR_SEND_WITH_IMM) => {
+                absent::SEND_WITH_IMM.note();
                 return refuse(
                     libc::EOPNOTSUPP,
-                    "iWARP has no immediate data beside a payload",
-                )
+                    "iWARP has no immediate data beside a Send's payload",
+                );
             }
             _ => return refuse(libc::EOPNOTSUPP, "an opcode that the card has not"),
         };
+        with_payload(pair, wr, weft, |weft| pair.qp.post_send(weft))
+    }
+}
+
+/// Posts a work request with its SGEs, or with the bytes that they name.
+///
+/// # Safety
+/// As `ibv_post_send`, of one work request.
+unsafe fn with_payload(
+    pair: &QueuePair,
+    wr: &ibv_send_wr,
+    weft: SendWr<'static>,
+    post: impl FnOnce(SendWr<'_>) -> Result<(), VerbsError>,
+) -> Answer<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
         if wr.send_flags & IBV_SEND_INLINE != 0 {
             let inline = Inline::new(wr.sg_list, wr.num_sge)?;
-            return Ok(pair
-                .qp
-                .post_send(weft.inline(&inline.bytes[..inline.len]))?);
+            return Ok(post(weft.inline(&inline.bytes[..inline.len]))?);
         }
         let list = List::new(pair.regions, wr.sg_list, wr.num_sge)?;
         Ok(match list.as_slice() {
-            [] => pair.qp.post_send(weft),
-            sges => pair.qp.post_send(weft.sges(sges)),
+            [] => post(weft),
+            sges => post(weft.sges(sges)),
         }?)
+    }
+}
+
+/// A Write, and what tells the peer's program of it.
+///
+/// # Safety
+/// As `ibv_post_send`, of one work request.
+unsafe fn post_with_immediate(pair: &QueuePair, wr: &ibv_send_wr, signaled: bool) -> Answer<()> {
+    // SAFETY: the caller's promise.
+    let (rdma, word) = unsafe { (wr.wr.rdma, wr.__bindgen_anon_1.imm_data) };
+    let length = (0..usize::try_from(wr.num_sge).unwrap_or(0))
+        // SAFETY: the caller's promise.
+        .map(|n| unsafe { (*wr.sg_list.add(n)).length })
+        .fold(0, u32::saturating_add);
+    let mut write = SendWr::write(wr.wr_id, remote(rdma.remote_addr, rdma.rkey));
+    let mut told = SendWr::immediate(wr.wr_id, immediate::message(word, length));
+    if wr.send_flags & IBV_SEND_FENCE != 0 {
+        write = write.fence();
+    }
+    if wr.send_flags & IBV_SEND_SOLICITED != 0 {
+        told = told.solicited();
+    }
+    if signaled {
+        told = told.signaled();
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        with_payload(pair, wr, write, |write| {
+            pair.qp.post_write_with_immediate(write, told)
+        })
     }
 }
 
@@ -229,6 +313,7 @@ unsafe fn post_atomic(pair: &QueuePair, wr: &ibv_send_wr, signaled: bool) -> Ans
 /// As `ibv_post_recv`.
 pub(crate) unsafe fn post_receives(
     regions: &Regions,
+    pd: *mut ibv_pd,
     mut wr: *mut ibv_recv_wr,
     bad: *mut *mut ibv_recv_wr,
     post: impl Fn(RecvWr<'_>) -> Result<(), VerbsError>,
@@ -241,12 +326,12 @@ pub(crate) unsafe fn post_receives(
                     Some(sge) => post(RecvWr::new(next.wr_id).sge(sge)).map_err(Refused::from),
                     None => Err(no_region()),
                 },
-                count => List::new(regions, next.sg_list, count).and_then(|list| {
-                    Ok(match list.as_slice() {
-                        [] => post(RecvWr::new(next.wr_id)),
-                        sges => post(RecvWr::new(next.wr_id).sges(sges)),
-                    }?)
+                0 => Domain::of(pd).and_then(Domain::spare).and_then(|spare| {
+                    let room = spare.sge(0, IMMEDIATE as u32);
+                    Ok(post(RecvWr::new(next.wr_id).sge(room))?)
                 }),
+                count => List::new(regions, next.sg_list, count)
+                    .and_then(|list| Ok(post(RecvWr::new(next.wr_id).sges(list.as_slice()))?)),
             };
             if let Err(refused) = posted {
                 bad.write(wr);
@@ -258,24 +343,74 @@ pub(crate) unsafe fn post_receives(
     Ok(())
 }
 
-operations! {
+/// What follows a post that is late.
+///
+/// # Safety
+/// `bad` is valid.
+#[cold]
+#[inline(never)]
+unsafe fn settle<W>(
+    pair: &QueuePair,
+    settle: fn(&Qp) -> Result<(), VerbsError>,
+    wr: *mut W,
+    bad: *mut *mut W,
+) -> c_int {
+    crate::calls::verb("post", || {
+        settle(&pair.qp).map_err(|refused| {
+            // SAFETY: the caller's promise.
+            unsafe { bad.write(wr) };
+            refused.into()
+        })
+    })
+}
+
+fast_operations! {
     /// Work.
     verb fn post_send(qp: *mut ibv_qp, first: *mut ibv_send_wr, bad: *mut *mut ibv_send_wr) -> c_int {
-        let pair = QueuePair::of(qp)?;
-        let mut wr = first;
-        while let Some(next) = wr.as_ref() {
-            if let Err(refused) = post_one(pair, next) {
-                bad.write(wr);
-                return Err(refused);
+        usual {
+            match (QueuePair::peek(qp), first.as_ref()) {
+                (Some(pair), Some(wr)) if wr.next.is_null() => match post_usual(pair, wr) {
+                    Usual::Posted => Some(0),
+                    Usual::Late => Some(settle(pair, Qp::settle_send, first, bad)),
+                    Usual::No => None,
+                },
+                _ => None,
             }
-            wr = next.next;
         }
-        Ok(())
+        else {
+            let pair = QueuePair::of(qp)?;
+            let mut wr = first;
+            while let Some(next) = wr.as_ref() {
+                if let Err(refused) = post_one(pair, next) {
+                    bad.write(wr);
+                    return Err(refused);
+                }
+                wr = next.next;
+            }
+            Ok(())
+        }
     }
 
     /// Receives.
-    verb fn post_recv(qp: *mut ibv_qp, wr: *mut ibv_recv_wr, bad: *mut *mut ibv_recv_wr) -> c_int {
-        let pair = QueuePair::of(qp)?;
-        post_receives(pair.regions, wr, bad, |wr| pair.qp.post_recv(wr))
+    verb fn post_recv(qp: *mut ibv_qp, first: *mut ibv_recv_wr, bad: *mut *mut ibv_recv_wr) -> c_int {
+        usual {
+            match (QueuePair::peek(qp), first.as_ref()) {
+                (Some(pair), Some(wr)) if wr.next.is_null() && wr.num_sge == 1 => {
+                    match one(pair.regions, &*wr.sg_list) {
+                        Some(sge) => match pair.qp.post_recv_usual(RecvWr::new(wr.wr_id).sge(sge)) {
+                            Usual::Posted => Some(0),
+                            Usual::Late => Some(settle(pair, Qp::settle_recv, first, bad)),
+                            Usual::No => None,
+                        },
+                        None => None,
+                    }
+                }
+                _ => None,
+            }
+        }
+        else {
+            let pair = QueuePair::of(qp)?;
+            post_receives(pair.regions, (*qp).pd, first, bad, |wr| pair.qp.post_recv(wr))
+        }
     }
 }

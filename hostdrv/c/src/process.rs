@@ -1,11 +1,9 @@
-//! The device of this process, and the thread that drives it.
+//! The device of this process. It drives itself ([`Device::drive`]), and hands on what happens as it comes.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use weft_hostdrv::cm::{CmId, CmState};
 use weft_hostdrv::verbs::AsyncEvent;
 use weft_hostdrv::{transport, Device};
 
@@ -13,18 +11,10 @@ use crate::asynchronous::Asynchronous;
 use crate::bindings::{ibv_qp, ibv_srq};
 use crate::calls::{log, refuse, Answer, Log};
 use crate::cm::Ids;
-use crate::completions::Announcer;
 use crate::device::Context;
 use crate::events::Events;
 use crate::memory::Regions;
 use crate::{absent, settings};
-
-/// How long the device stays up at exit for connections that are closing.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// And for a last acknowledgment.
-const LINGER: Duration = Duration::from_millis(200);
-/// Between two looks at a program that polls.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// The open device, and what there is on it. It lives as long as the process.
 pub(crate) struct Process {
@@ -33,18 +23,9 @@ pub(crate) struct Process {
     pub(crate) regions: Regions,
     pub(crate) events: Events<Asynchronous>,
     pub(crate) ids: Ids,
-    /// Completion queues with a channel.
-    announcers: Mutex<Vec<Arc<Announcer>>>,
     /// Queue pairs and shared receive queues by number.
     pub(crate) qps: Handles<ibv_qp>,
     pub(crate) srqs: Handles<ibv_srq>,
-    /// Connections that the program has closed and destroyed, and that are not over.
-    closing: Mutex<Vec<CmId>>,
-    /// Polls that found nothing.
-    polls: AtomicU64,
-    /// There was a connection.
-    connected: AtomicBool,
-    ending: AtomicBool,
     pid: u32,
 }
 
@@ -100,9 +81,8 @@ pub(crate) fn process() -> Answer<&'static Process> {
         }
     };
     let made = begin(Device::open(transport, settings::config()?)?)?;
-    std::thread::Builder::new()
-        .name("weft-rdma".into())
-        .spawn(|| made.drive())?;
+    // As long as the process: whatever the program does, or does not.
+    std::mem::forget(made.device.drive()?);
     *open = Some(made);
     at_exit();
     Ok(made)
@@ -127,132 +107,40 @@ fn begin(device: Device) -> Answer<&'static Process> {
         regions: Regions::new(&device),
         events,
         ids: Ids::default(),
-        announcers: Mutex::default(),
         qps: Handles::default(),
         srqs: Handles::default(),
-        closing: Mutex::default(),
-        polls: AtomicU64::new(0),
-        connected: AtomicBool::new(false),
-        ending: AtomicBool::new(false),
         pid: std::process::id(),
         device,
     };
-    Ok(Box::leak(Box::new(process)))
+    let process: &'static Process = Box::leak(Box::new(process));
+    process.device.handle_async_events(|event| {
+        if let Some(event) = process.translated(&event) {
+            process.events.push(event);
+        }
+    });
+    Ok(process)
 }
 
-/// What is to be done when the program ends, is done.
-pub(crate) fn at_exit() {
+/// When the program ends its connections are closed, before the driver, whose own handler was there first, lets what is closing get to its end.
+fn at_exit() {
     extern "C" fn exit() {
         let open = lock(&OPEN).filter(|process| process.pid == std::process::id());
         if let Some(process) = open {
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| process.end()));
             drop(ended);
         }
-        absent::print();
     }
-    static ONCE: Once = Once::new();
     // SAFETY: a function without arguments, which stays where it is: this library is not unloaded.
-    ONCE.call_once(|| unsafe {
-        libc::atexit(exit);
-    });
+    unsafe { libc::atexit(exit) };
+    absent::at_exit();
 }
 
 impl Process {
-    /// A poll found nothing: the program drives the device itself, as polls do.
-    pub(crate) fn note_idle_poll(&self) {
-        let polls = self.polls.load(Ordering::Relaxed);
-        self.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
-    }
-
-    /// What was asked of the device is begun, and what it said arrives.
+    /// What was asked of the device is begun, and what it said arrives; then the program may sleep.
     pub(crate) fn nudge(&self) {
         // A failure is the device's, which tells it with the next call.
         let _ = self.device.progress();
-    }
-
-    /// There is, or may soon be, a connection.
-    pub(crate) fn note_connection(&self) {
-        self.connected.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_announcer(&self, announcer: &Arc<Announcer>) {
-        lock(&self.announcers).push(announcer.clone());
-    }
-
-    pub(crate) fn remove_announcer(&self, announcer: &Arc<Announcer>) {
-        lock(&self.announcers).retain(|other| !Arc::ptr_eq(other, announcer));
-    }
-
-    /// A connection that is closing gets to its end, though the program has let go of it.
-    pub(crate) fn see_out(&self, id: CmId) {
-        if id.state() == CmState::Disconnecting {
-            lock(&self.closing).push(id);
-        }
-    }
-
-    /// Connections that the program has let go of are over, or have no more time.
-    pub(crate) fn wait_for_closing(&self) {
-        let until = self.until(LAST_WORDS);
-        let over = || self.is_closed().then_some(());
-        let waited = self.device.wait_for(Some(until), over);
-        if !matches!(waited, Ok(Some(()))) {
-            lock(&self.closing).clear();
-        }
-    }
-
-    fn until(&self, time: Duration) -> u64 {
-        self.device.now().saturating_add(time.as_nanos() as u64)
-    }
-
-    fn is_closed(&self) -> bool {
-        let mut closing = lock(&self.closing);
-        let (kept, over) = std::mem::take(&mut *closing)
-            .into_iter()
-            .partition(|id| id.state() == CmState::Disconnecting);
-        *closing = kept;
-        let is_closed = closing.is_empty();
-        drop(closing);
-        // Outside the lock: the last handle of a connection wants the device's.
-        let over: Vec<CmId> = over;
-        drop(over);
-        is_closed
-    }
-
-    /// Drives the device as long as it works. A program that polls is left alone: its polls do it.
-    fn drive(&'static self) {
-        let mut seen = 0;
-        while !self.ending.load(Ordering::Relaxed) {
-            let polls = self.polls.load(Ordering::Relaxed);
-            let is_polled = polls != seen;
-            seen = polls;
-            if is_polled && !lock(&self.announcers).iter().any(|a| a.is_armed()) {
-                std::thread::sleep(PAUSE);
-                continue;
-            }
-            let leave = || {
-                self.deliver();
-                let polled = self.polls.load(Ordering::Relaxed) != polls;
-                (polled || self.ending.load(Ordering::Relaxed)).then_some(())
-            };
-            if self.device.wait_for(None, leave).is_err() {
-                self.deliver();
-                return;
-            }
-        }
-    }
-
-    /// Events go where the program waits for them.
-    fn deliver(&self) {
-        let announcers = lock(&self.announcers).clone();
-        for announcer in announcers {
-            announcer.deliver();
-        }
-        while let Some(event) = self.device.get_async_event() {
-            if let Some(event) = self.translated(&event) {
-                self.events.push(event);
-            }
-        }
-        self.is_closed();
+        self.device.leave_to_driver();
     }
 
     fn translated(&self, event: &AsyncEvent) -> Option<Asynchronous> {
@@ -272,20 +160,11 @@ impl Process {
         }
     }
 
-    /// The program ends: connections are closed in order, within a limit.
+    /// The program ends: connections are closed in order.
     fn end(&self) {
-        self.ending.store(true, Ordering::Relaxed);
-        if !self.connected.load(Ordering::Relaxed) {
-            return;
-        }
         for id in self.ids.all() {
-            if id.disconnect().is_ok() {
-                self.see_out(id);
-            }
+            // One that is none, or is over, has nothing to close.
+            let _ = id.disconnect();
         }
-        self.wait_for_closing();
-        let _ = self
-            .device
-            .wait_for(Some(self.until(LINGER)), || None::<()>);
     }
 }

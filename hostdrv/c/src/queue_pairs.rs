@@ -1,22 +1,26 @@
 //! Queue pairs.
 
+use std::cell::UnsafeCell;
 use std::ffi::c_int;
 
 use weft_hostdrv::cm::CmId;
-use weft_hostdrv::verbs::{Qp, QpCap, QpInit, QpState};
+use weft_hostdrv::verbs::{Qp, QpCap, QpInit, QpState, Xrcd};
 
 use crate::bindings::*;
 use crate::calls::{refuse, Answer};
+use crate::cm::id::default_domain;
 use crate::completions::Queue;
+use crate::extended_posts::{self, Building};
 use crate::memory::{Domain, Regions};
 use crate::object::{given, zeros, Object};
 use crate::process::{process, Process};
 use crate::shared_receives::SharedQueue;
+use crate::xrc::Given;
 
 /// `ibv_qp`, which is an `ibv_qp_ex`.
 #[repr(C)]
 pub(crate) struct QueuePair {
-    c: ibv_qp_ex,
+    pub(crate) c: ibv_qp_ex,
     pub(crate) qp: Qp,
     pub(crate) regions: &'static Regions,
     process: &'static Process,
@@ -25,6 +29,8 @@ pub(crate) struct QueuePair {
     places: [usize; 2],
     /// An identifier has it, and ends its connection.
     of_id: bool,
+    /// Work that `ibv_wr_start` began. Who has begun it has it to himself.
+    pub(crate) building: UnsafeCell<Building>,
 }
 
 // SAFETY: `repr(C)`, and `ibv_qp_ex` comes first, which begins with an `ibv_qp`.
@@ -46,6 +52,102 @@ fn capacities(cap: &ibv_qp_cap) -> QpCap {
     }
 }
 
+/// Beyond `ibv_qp_init_attr`.
+#[derive(Default)]
+pub(crate) struct Extended {
+    /// The domain of an XRC target.
+    pub(crate) xrcd: Option<Xrcd>,
+    /// What `ibv_wr_start` is wanted for, if it is: `send_ops_flags`.
+    pub(crate) operations: Option<u64>,
+}
+
+/// Completion queues of a queue pair, where it has them.
+struct Queues<'a> {
+    send: Option<&'a Queue>,
+    recv: Option<&'a Queue>,
+}
+
+impl Queues<'_> {
+    /// Each work request is to have a place.
+    fn make_room(&self, places: [usize; 2]) -> Answer<()> {
+        for (queue, places) in [self.send, self.recv].into_iter().zip(places) {
+            if let Some(queue) = queue {
+                queue.make_room(places)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn give_room_back(&self, places: [usize; 2]) {
+        for (queue, places) in [self.send, self.recv].into_iter().zip(places) {
+            if let Some(queue) = queue {
+                queue.give_room_back(places);
+            }
+        }
+    }
+}
+
+/// What the driver is to make, its completion queues, and the places that it wants there.
+///
+/// # Safety
+/// The handles in `init` are the program's, or null.
+unsafe fn wanted<'a>(
+    init: &ibv_qp_init_attr,
+    cap: QpCap,
+    extended: &Extended,
+) -> Answer<(QpInit, Queues<'a>, [usize; 2])> {
+    let sends = cap.max_send_wr as usize;
+    let sq_sig_all = init.sq_sig_all != 0;
+    // SAFETY: the caller's promise.
+    let queue = |cq: *mut ibv_cq| unsafe { Queue::of::<'a>(cq) };
+    Ok(match init.qp_type {
+        IBV_QPT_RC => {
+            let (send, recv) = (queue(init.send_cq)?, queue(init.recv_cq)?);
+            let srq = match init.srq.is_null() {
+                true => None,
+                // SAFETY: the caller's promise.
+                false => Some(unsafe { SharedQueue::of(init.srq) }?.srq.clone()),
+            };
+            let receives = match srq {
+                // A message of its own for each that it may have taken.
+                Some(_) => 0,
+                None => cap.max_recv_wr as usize,
+            };
+            let weft = QpInit {
+                recv_cq: recv.cq.clone(),
+                cap,
+                srq,
+                sq_sig_all,
+                ..QpInit::new(&send.cq)
+            };
+            let (send, recv) = (Some(send), Some(recv));
+            (weft, Queues { send, recv }, [sends, receives])
+        }
+        IBV_QPT_XRC_SEND => {
+            let send = queue(init.send_cq)?;
+            let weft = QpInit {
+                cap: QpCap {
+                    max_recv_wr: 1,
+                    max_recv_sge: 1,
+                    ..cap
+                },
+                sq_sig_all,
+                ..QpInit::new(&send.cq).initiator()
+            };
+            let (send, recv) = (Some(send), None);
+            (weft, Queues { send, recv }, [sends, 0])
+        }
+        IBV_QPT_XRC_RECV => {
+            let Some(xrcd) = &extended.xrcd else {
+                return refuse(libc::EINVAL, "an XRC target is of a domain");
+            };
+            let (send, recv) = (None, None);
+            (xrcd.target(), Queues { send, recv }, [0, 0])
+        }
+        _ => return refuse(libc::EOPNOTSUPP, "iWARP has connections and nothing else"),
+    })
+}
+
 /// Makes a queue pair, for an identifier or by itself, and writes what it has into `init`.
 ///
 /// # Safety
@@ -54,38 +156,21 @@ pub(crate) unsafe fn create(
     pd: *mut ibv_pd,
     init: &mut ibv_qp_init_attr,
     id: Option<&CmId>,
+    extended: &Extended,
 ) -> Answer<*mut ibv_qp> {
     // SAFETY: the caller's promise.
     let domain = unsafe { Domain::of(pd) }?;
-    if init.qp_type != IBV_QPT_RC {
-        return refuse(libc::EOPNOTSUPP, "iWARP has connections and nothing else");
-    }
+    let shown = capacities(&init.cap);
+    // A Write with immediate data is two messages.
+    let most = process()?.device.attributes().max_qp_wr;
+    let twice = shown.max_send_wr.saturating_mul(2).min(most);
+    let cap = QpCap {
+        max_send_wr: twice.max(shown.max_send_wr),
+        ..shown
+    };
     // SAFETY: the caller's promise.
-    let (send, recv) = unsafe { (Queue::of(init.send_cq)?, Queue::of(init.recv_cq)?) };
-    let srq = match init.srq.is_null() {
-        true => None,
-        // SAFETY: the caller's promise.
-        false => Some(unsafe { SharedQueue::of(init.srq) }?.srq.clone()),
-    };
-    let cap = capacities(&init.cap);
-    let places = [
-        cap.max_send_wr as usize,
-        match srq {
-            // A message of its own for each that it may have taken.
-            Some(_) => 0,
-            None => cap.max_recv_wr as usize,
-        },
-    ];
-    send.make_room(places[0])?;
-    recv.make_room(places[1])?;
-    let weft = QpInit {
-        send_cq: send.cq.clone(),
-        recv_cq: recv.cq.clone(),
-        cap,
-        srq,
-        sq_sig_all: init.sq_sig_all != 0,
-        ..QpInit::new(&send.cq)
-    };
+    let (weft, queues, places) = unsafe { wanted(init, cap, extended) }?;
+    queues.make_room(places)?;
     let made = match id {
         Some(id) => id.create_qp(&domain.pd, &weft).map_err(Into::into),
         None => domain.pd.create_qp(&weft).map_err(Into::into),
@@ -93,20 +178,22 @@ pub(crate) unsafe fn create(
     let qp = match made {
         Ok(qp) => qp,
         Err(refused) => {
-            send.give_room_back(places[0]);
-            recv.give_room_back(places[1]);
+            queues.give_room_back(places);
             return Err(refused);
         }
     };
     init.cap = ibv_qp_cap {
-        max_send_wr: cap.max_send_wr,
-        max_recv_wr: cap.max_recv_wr,
-        max_send_sge: cap.max_send_sge as u32,
-        max_recv_sge: cap.max_recv_sge as u32,
-        max_inline_data: cap.max_inline_data as u32,
+        max_send_wr: shown.max_send_wr,
+        max_recv_wr: shown.max_recv_wr,
+        max_send_sge: shown.max_send_sge as u32,
+        max_recv_sge: shown.max_recv_sge as u32,
+        max_inline_data: shown.max_inline_data as u32,
     };
     // SAFETY: pointers that may be null and numbers; a mutex and a condition of zeros are usable ones.
     let mut c: ibv_qp_ex = unsafe { zeros() };
+    if extended.operations.is_some() {
+        extended_posts::give(&mut c);
+    }
     let base = &mut c.qp_base;
     // SAFETY: the domain is the program's.
     base.context = unsafe { (*pd).context };
@@ -127,10 +214,18 @@ pub(crate) unsafe fn create(
         init: *init,
         places,
         of_id: id.is_some(),
+        building: UnsafeCell::default(),
     }
     .give();
     process.qps.add(number, handle);
     Ok(handle)
+}
+
+impl QueuePair {
+    /// Does each Send say which shared queue of the peer takes it?
+    pub(crate) fn is_initiator(&self) -> bool {
+        self.c.qp_base.qp_type == IBV_QPT_XRC_SEND
+    }
 }
 
 /// # Safety
@@ -143,7 +238,9 @@ pub(crate) unsafe fn destroy(qp: *mut ibv_qp) -> Answer<()> {
     let queues = [pair.c.qp_base.send_cq, pair.c.qp_base.recv_cq];
     for (queue, places) in queues.into_iter().zip(pair.places) {
         // SAFETY: a completion queue outlives the queue pairs that complete there.
-        unsafe { Queue::of(queue) }?.give_room_back(places);
+        if let (1.., Some(queue)) = (places, unsafe { Queue::peek(queue) }) {
+            queue.give_room_back(places);
+        }
     }
     // An identifier's goes with the identifier, so that its connection gets to its end; but one that stands is given up.
     if !pair.of_id || pair.qp.state().is_ok_and(|state| state == QpState::Rts) {
@@ -165,7 +262,7 @@ entries! {
     /// A queue pair that no identifier has. Only an identifier connects one.
     made fn ibv_create_qp(pd: *mut ibv_pd, init: *mut ibv_qp_init_attr) -> *mut ibv_qp {
         given(init)?;
-        create(pd, &mut *init, None)
+        create(pd, &mut *init, None, &Extended::default())
     }
 
     /// It goes, and its connection with it.
@@ -216,33 +313,57 @@ entries! {
         Ok(())
     }
 
-    /// The same structure, extended.
+    /// The same structure, extended; it was made for that.
     made fn ibv_qp_to_qp_ex(qp: *mut ibv_qp) -> *mut ibv_qp_ex {
-        QueuePair::of(qp)?;
-        refuse(libc::EOPNOTSUPP, "ibv_wr_start and its like")
+        match QueuePair::of(qp)?.c.wr_start {
+            Some(_) => Ok(qp.cast()),
+            None => refuse(libc::EOPNOTSUPP, "a queue pair that was made without send_ops_flags"),
+        }
     }
 }
 
 operations! {
-    /// As `ibv_create_qp`, where nothing is asked for beyond it.
+    /// As `ibv_create_qp`, with an XRC domain, and for `ibv_wr_start`, where it is asked for.
     made fn create_qp_ex(_context: *mut ibv_context, init: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp {
-        create_extended(init, None)
+        let init = given(init.cast_const()).map(|_| &mut *init)?;
+        let extended = extensions(init)?;
+        let pd = domain_of(init)?;
+        // The extended structure begins as the other.
+        create(pd, &mut *(&raw mut *init).cast::<ibv_qp_init_attr>(), None, &extended)
     }
 }
 
+/// The protection domain that is asked for; an XRC target may do without.
+fn domain_of(init: &ibv_qp_init_attr_ex) -> Answer<*mut ibv_pd> {
+    match init.comp_mask & IBV_QP_INIT_ATTR_PD != 0 {
+        true => Ok(init.pd),
+        false if init.qp_type == IBV_QPT_XRC_RECV => default_domain(process()?),
+        false => refuse(libc::EINVAL, "no domain of the queue pair"),
+    }
+}
+
+/// What is asked for beyond a queue pair.
+///
 /// # Safety
-/// `init` is null or valid, and the handles in it are the program's.
-pub(crate) unsafe fn create_extended(
-    init: *mut ibv_qp_init_attr_ex,
-    id: Option<&CmId>,
-) -> Answer<*mut ibv_qp> {
-    // SAFETY: the caller's promise.
-    let mask = unsafe { given(init) }?.comp_mask;
-    if mask != IBV_QP_INIT_ATTR_PD {
+/// The handles in `init` are the program's, or null.
+pub(crate) unsafe fn extensions(init: &ibv_qp_init_attr_ex) -> Answer<Extended> {
+    let has = |bit| init.comp_mask & bit != 0;
+    const KNOWN: ibv_qp_init_attr_mask = IBV_QP_INIT_ATTR_PD
+        | IBV_QP_INIT_ATTR_XRCD
+        | IBV_QP_INIT_ATTR_CREATE_FLAGS
+        | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    if init.comp_mask & !KNOWN != 0 || has(IBV_QP_INIT_ATTR_CREATE_FLAGS) && init.create_flags != 0
+    {
         return refuse(libc::EOPNOTSUPP, "extensions of queue pairs");
     }
-    // SAFETY: the caller's promise; the extended structure begins as the other.
-    unsafe { create((*init).pd, &mut *init.cast::<ibv_qp_init_attr>(), id) }
+    let operations = has(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS).then_some(init.send_ops_flags);
+    extended_posts::check(operations.unwrap_or(0))?;
+    let xrcd = match has(IBV_QP_INIT_ATTR_XRCD) && !init.xrcd.is_null() {
+        // SAFETY: the caller's promise.
+        true => Some(unsafe { Given::of(init.xrcd) }?.xrcd.clone()),
+        false => None,
+    };
+    Ok(Extended { xrcd, operations })
 }
 
 /// Where a queue pair of an identifier stands now.

@@ -56,6 +56,12 @@ fn address() -> Answer<(Ipv4Addr, u32)> {
     Ok((address, prefix.ok_or_else(wrong)?))
 }
 
+/// Address and mask of the network.
+pub(crate) fn network() -> Answer<(Ipv4Addr, Ipv4Addr)> {
+    let (address, prefix) = address()?;
+    Ok((address, (u32::MAX << (32 - prefix)).into()))
+}
+
 /// A variable, if it is set.
 fn parsed<T: std::str::FromStr>(name: &str, wrong: &'static str) -> Answer<Option<T>> {
     match std::env::var(name) {
@@ -74,9 +80,9 @@ pub(crate) fn ip() -> Ipv4Addr {
 
 /// How the device is set up.
 pub(crate) fn config() -> Answer<DeviceConfig> {
-    let (address, prefix) = address()?;
+    let (address, mask) = network()?;
     let mut config = DeviceConfig::at(address)
-        .netmask((u32::MAX << (32 - prefix)).into())
+        .netmask(mask)
         .gateway(parsed(GATEWAY_VARIABLE, "WEFT_GATEWAY is no address")?);
     if let Some(mtu) = parsed(MTU_VARIABLE, "WEFT_MTU is no number of bytes")? {
         config = config.mtu(mtu);

@@ -100,9 +100,12 @@ fn run(row: &Row, weft: &Path, unpacked_to: &Path) -> Result<(), String> {
         .env("LD_LIBRARY_PATH", libraries.join(":"))
         .env("WEFT_C_LOG", "calls");
     let loss = row.loss.to_string();
+    // Environment (tests): `WEFT_C_SEED`: `make c-programs`: seed of the frames that are lost. Without it: 0.
+    let seed = std::env::var("WEFT_C_SEED").unwrap_or_else(|_| "0".into());
     match &row.server {
         Some(server) => {
-            command.args(["--loss", &loss, "--pair", &unpacked(server, &bin)]);
+            let server = unpacked(server, &bin);
+            command.args(["--loss", &loss, "--seed", &seed, "--pair", &server]);
             if row.end_server {
                 command.arg("--end-server");
             }

@@ -128,6 +128,7 @@ impl Broker {
         let (domains, before) = (&mut self.domains, self.clients.len());
         self.clients.retain_mut(|client| {
             client.wake();
+            client.settle(device);
             match client.turn(device, domains) {
                 Ok(None) => return true,
                 Ok(Some(refused)) => report.refused_requests += u64::from(refused),
@@ -213,7 +214,9 @@ impl Broker {
 
     fn wait(&self) -> Result<(), DeviceError> {
         let all_ring = self.clients.iter().all(Session::rings);
-        let soon = (!all_ring).then(|| self.device.now().saturating_add(NAP_NS));
+        // Nor does the end of a fence.
+        let naps = !all_ring || self.device.is_settling();
+        let soon = naps.then(|| self.device.now().saturating_add(NAP_NS));
         self.device.wait_or_readable(self.readable.as_fd(), soon)
     }
 

@@ -6,11 +6,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use super::packet::{self, ask, hear, words, Request, Words, CREATE_QP, EXTENSIONS, MEMORY};
+use super::borrowed_device::BorrowedDevice;
+use super::packet::{self, ask, hear, Words, CREATE_QP, EXTENSIONS, MEMORY};
+use super::talk::{half, some, Talk};
 use super::{sized, version};
+use weft_card_transport::fork::Birthplace;
 use weft_card_transport::queue_memory::QueueMemory;
+use weft_card_transport::{Bell, BorrowedCard};
+use weft_hostdrv::device::{Device, LentDevice};
 use weft_hostdrv::unstable::control::QpId;
 use weft_hostdrv::unstable::{SharedControl, SharedQueues};
 use weft_hostdrv::verbs::{
@@ -19,13 +24,10 @@ use weft_hostdrv::verbs::{
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {
-    socket: Arc<UnixStream>,
-    /// One request at a time.
-    asking: Mutex<()>,
+    talk: Talk,
     control: SharedControl,
-    line: Option<Arc<SharedLine>>,
     ip: Ipv4Addr,
-    version: u64,
+    bell: Bell,
 }
 
 /// A queue pair: its queues, and what commands call it.
@@ -41,15 +43,6 @@ pub struct SharedRegion {
     memory: QueueMemory,
     /// Its name in commands.
     pub lent: SharedRange,
-}
-
-pub(super) fn some<const N: usize>(files: Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
-    let wrong = |_| io::Error::new(io::ErrorKind::InvalidData, "an answer without its files");
-    <[OwnedFd; N]>::try_from(files).map_err(wrong)
-}
-
-pub(super) fn half(word: u64) -> u32 {
-    u32::try_from(word).unwrap_or(0)
 }
 
 impl Client {
@@ -68,14 +61,15 @@ impl Client {
             commands: half(commands),
             events: half(events),
         };
+        let bell = Bell::new()?;
         let line = match version {
             ..=2 => None,
             _ => {
                 let files = files.split_off(2.min(files.len()));
                 let ringing = socket.clone();
-                Some(SharedLine::open(some(files)?, move || {
-                    packet::ring(&ringing)
-                })?)
+                let (ring, hear) = (move || packet::ring(&ringing), bell.clone());
+                let heard = move || hear.ring();
+                Some(SharedLine::open_with(some(files)?, ring, heard)?)
             }
         };
         let control = SharedControl::open(some(files)?, terms)?;
@@ -84,17 +78,48 @@ impl Client {
                 Some(line) => control.on(line.clone()),
                 None => control,
             },
-            line,
-            asking: Mutex::default(),
+            talk: Talk {
+                socket,
+                asking: Mutex::default(),
+                line,
+                version,
+                born: Birthplace::here(),
+            },
             ip: half(ip).into(),
-            version,
-            socket,
+            bell,
         })
     }
 
-    /// The version of the interface that both speak: 1, 2 or 3.
+    /// A device of it, for programs that are written for one: its queue pairs, completion queues, regions are the same types, and its threads are as many as
+    /// a program likes. It makes progress in the broker, and nothing here drives it.
+    ///
+    /// # Errors
+    /// The broker is gone, or speaks a version of the interface before 4.
+    pub fn into_device(self) -> io::Result<Device> {
+        if self.talk.version < 4 {
+            let why = "the broker speaks a version of the interface before 4, which lends no whole device";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let can = self.extensions()?;
+        let lent = LentDevice {
+            ip: self.ip,
+            mtu: u16::try_from(can.mtu).unwrap_or(1500),
+            most: [can.max_qp, can.max_mr].map(half),
+        };
+        let Self {
+            talk,
+            control,
+            bell,
+            ip,
+        } = self;
+        let lender = Arc::new(BorrowedDevice::new(talk)?);
+        let card = BorrowedCard::new(format!("card of {ip}, lent"), lender.clone(), bell);
+        Ok(control.into_device(Arc::new(card), lender, &lent))
+    }
+
+    /// The version of the interface that both speak: 1 to 4.
     pub fn version(&self) -> u64 {
-        self.version
+        self.talk.version
     }
 
     /// To sleep until the broker has done something, and to hear that it is gone. A broker before version 3 wakes nobody.
@@ -103,32 +128,23 @@ impl Client {
             let why = "the broker speaks a version of the interface before 3, which wakes nobody";
             io::Error::new(io::ErrorKind::Unsupported, why)
         };
-        self.line.as_ref().ok_or_else(none)
+        self.talk.line.as_ref().ok_or_else(none)
     }
 
     pub(super) fn on_line<T>(&self, queues: T, on: impl FnOnce(T, Arc<SharedLine>) -> T) -> T {
-        match &self.line {
+        match &self.talk.line {
             Some(line) => on(queues, line.clone()),
             None => queues,
         }
     }
 
-    /// Asks, and hears.
     pub(super) fn request(&self, request: &[u64]) -> io::Result<(Words, Vec<OwnedFd>)> {
-        let request: Request = words(request);
-        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        let heard = ask(&self.socket, &request).and_then(|()| hear(&self.socket));
-        heard.map_err(
-            |error| match self.line.as_ref().and_then(|line| line.gone()) {
-                Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),
-                _ => error,
-            },
-        )
+        self.talk.request(request)
     }
 
     /// What the broker's device can do. Fields that one of the two does not know are 0, or left out. A broker of version 1 cannot say.
     pub fn extensions(&self) -> io::Result<Extensions> {
-        if self.version < 2 {
+        if self.talk.version < 2 {
             let why = "the broker speaks version 1 of the interface, which has no EXTENSIONS";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
@@ -203,16 +219,6 @@ impl Client {
                 length,
             },
         })
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        // Whoever still has queues may ring, but nobody listens any more.
-        let _ = self.socket.shutdown(std::net::Shutdown::Both);
-        if let Some(line) = &self.line {
-            line.close();
-        }
     }
 }
 

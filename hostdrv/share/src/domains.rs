@@ -161,7 +161,7 @@ impl Opened {
     pub(super) fn close_target(&mut self, control: &ControlLease, asked: &[u64]) {
         let number = size(asked, 0) as u32;
         if self.targets.remove(&number) {
-            control.take_target_back(number);
+            control.take_qp_back(number);
         }
     }
 

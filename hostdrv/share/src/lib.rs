@@ -4,7 +4,8 @@
 //! ```text
 //!   broker   Broker::bind(device, path) ── turn, turn, ..
 //!                 ▲   requests of one packet; answers with files
-//!   client   Client::connect(path) ── control rings; create_qp, memory
+//!   client   open(path) ── a Device, as a program has that owns its card
+//!            Client::connect(path) ── control rings; create_qp, memory, XRC
 //! ```
 //!
 //! What a client posts, polls and commands goes through the memory that it was lent, and never through the socket. Whoever sleeps, broker or client,
@@ -16,14 +17,18 @@
 //! The two may be of different versions: they agree on one that both speak.
 
 mod asked;
+mod borrowed_device;
 mod broker;
 mod client;
 mod domains;
 mod door;
 mod limits;
+mod own_domains;
 mod packet;
+mod queue_pairs;
 mod session;
 mod sized;
+mod talk;
 mod version;
 mod xrc;
 
@@ -31,3 +36,11 @@ pub use broker::{Broker, ShareError, ShareReport};
 pub use client::{Client, SharedQp, SharedRegion};
 pub use limits::Limits;
 pub use xrc::{SharedTarget, SharedXrcd};
+
+/// The device of the broker that listens at `path`: the same types as those of a card of this process's own.
+///
+/// # Errors
+/// Nobody listens there, or turns this process away.
+pub fn open(path: &std::path::Path) -> std::io::Result<weft_hostdrv::Device> {
+    Client::connect(path)?.into_device()
+}

@@ -30,8 +30,25 @@ pub(super) const CLOSE_TARGET: u64 = 6;
 /// Since version 3: a domain by its name, and the broker woken, which is not answered.
 pub(super) const OPEN_XRCD: u64 = 7;
 pub(super) const RING: u64 = 8;
+/// Since version 4: domains, queue pairs in them, shared receive queues, each given back.
+pub(super) const DOMAIN: u64 = 9;
+pub(super) const LEAVE_DOMAIN: u64 = 10;
+pub(super) const QUEUE_PAIR: u64 = 11;
+pub(super) const LEAVE_QUEUE_PAIR: u64 = 12;
+pub(super) const SHARED_RECEIVES: u64 = 13;
+pub(super) const LEAVE_SHARED_RECEIVES: u64 = 14;
 /// Since version 2.
 pub(super) const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
+
+/// Two numbers in a word, each of 32 bits.
+pub(super) fn pair([low, high]: [u32; 2]) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// The same, the other way.
+pub(super) fn halves(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
+}
 
 pub(super) type Request = [u64; REQUEST];
 pub(super) type Words = [u64; ANSWER];

@@ -2,22 +2,19 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use super::asked::{charge, half, size, text};
 use super::domains::{Domains, Opened};
 use super::door::Door;
+use super::own_domains::OwnDomains;
 use super::packet::{self, words, Request, Words};
+use super::queue_pairs::{create_qp, Lent};
 use super::{sized, version};
 use weft_hostdrv::cm::client_gate;
 use weft_hostdrv::device::{Account, Device, Resource};
-use weft_hostdrv::verbs::{
-    lent_bytes, Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp, QpCap, QpInit,
-    QpKind,
-};
-
-type Lent<'a> = (Words, Vec<BorrowedFd<'a>>);
+use weft_hostdrv::verbs::{Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp};
 
 /// A client, and what is lent to it. What uses something goes before it.
 pub(super) struct Session {
@@ -27,6 +24,9 @@ pub(super) struct Session {
     news: u64,
     qps: Vec<Qp>,
     opened: Opened,
+    domains: OwnDomains,
+    /// Of the fence that it asked for last.
+    fence: u32,
     pd: Pd,
     user: u32,
     account: Arc<Account>,
@@ -42,6 +42,8 @@ impl Session {
             news: 0,
             qps: Vec::new(),
             opened: Opened::default(),
+            domains: OwnDomains::default(),
+            fence: 0,
             pd,
             user,
             account,
@@ -85,6 +87,16 @@ impl Session {
         }
     }
 
+    /// Begins the fence that it has asked for.
+    pub(super) fn settle(&mut self, device: &Device) {
+        let Some(line) = &self.line else { return };
+        let asked = line.fence_asked();
+        if asked != self.fence {
+            self.fence = asked;
+            device.when_settled(line.fence_ends(asked));
+        }
+    }
+
     /// Its posts fail from now on.
     pub(super) fn end(&self, why: Gone) {
         if let Some(line) = &self.line {
@@ -118,6 +130,7 @@ impl Session {
             control,
             line,
             opened,
+            domains: own,
             qps,
             pd,
             user,
@@ -154,6 +167,26 @@ impl Session {
             }
             (packet::CREATE_QP, Some(control)) => {
                 create_qp(device, pd, control, account, qps, rest)
+            }
+            (packet::DOMAIN, Some(control)) => {
+                own.open(device, control, account).map(without_files)
+            }
+            (packet::LEAVE_DOMAIN, Some(control)) => {
+                own.leave(control, rest).map(|()| without_files(words(&[])))
+            }
+            (packet::QUEUE_PAIR, Some(control)) => {
+                own.queue_pair(device, control, account, qps, rest)
+            }
+            (packet::LEAVE_QUEUE_PAIR, Some(control)) => {
+                let number = half(rest, 0);
+                control.take_qp_back(number);
+                qps.retain(|qp| qp.number_in_commands() != number);
+                Ok(without_files(words(&[])))
+            }
+            (packet::SHARED_RECEIVES, Some(control)) => own.receives(control, account, rest),
+            (packet::LEAVE_SHARED_RECEIVES, Some(control)) => {
+                let left = own.leave_receives(control, rest);
+                left.map(|()| without_files(words(&[])))
             }
             (packet::MEMORY, Some(control)) => {
                 let of_domain = size(rest, 2).checked_sub(1);
@@ -216,78 +249,6 @@ fn extensions(device: &Device, asked: &[u64]) -> Result<Words, String> {
     let mut whole = vec![0; extensions.size()];
     extensions.write(&mut whole);
     sized::piece(&whole, asked.first().copied().unwrap_or(0))
-}
-
-fn create_qp<'q>(
-    device: &Device,
-    pd: &Pd,
-    control: &ControlLease,
-    account: &Arc<Account>,
-    qps: &'q mut Vec<Qp>,
-    asked: &[u64],
-) -> Result<Lent<'q>, String> {
-    let cap = QpCap {
-        max_send_wr: half(asked, 0),
-        max_recv_wr: half(asked, 1),
-        max_send_sge: size(asked, 2),
-        max_recv_sge: size(asked, 3),
-        max_inline_data: size(asked, 4),
-    };
-    let cqe = size(asked, 5);
-    let Some(bytes) = lent_bytes(&cap, cqe) else {
-        return Err(no_such_queues(device, pd, cap, cqe));
-    };
-    let charges = charge(
-        account,
-        &[
-            (Resource::QueuePairs, 1),
-            (Resource::Files, 2),
-            (Resource::Memory, bytes),
-        ],
-    )?;
-    let cq = device.create_shareable_cq(cqe).map_err(text)?;
-    let init = QpInit {
-        cap,
-        shareable: true,
-        kind: match size(asked, 6) {
-            0 => QpKind::Rc,
-            _ => QpKind::XrcInitiator,
-        },
-        ..QpInit::new(&cq)
-    };
-    let qp = pd.create_qp(&init).map_err(text)?;
-    qp.share().map_err(text)?;
-    let number = control.give_qp(&qp).map_err(text)?;
-    control.keep(Some(number), charges);
-    qps.push(qp);
-    let lease = qps.last().ok_or("no queue pair")?.lease().map_err(text)?;
-    let terms = lease.terms;
-    let said = [
-        number,
-        terms.qp_num,
-        terms.max_send_wr,
-        terms.max_recv_wr,
-        terms.max_sge,
-        terms.max_inline_data,
-        terms.cqe,
-    ];
-    let files = vec![lease.queues, lease.completions];
-    Ok((words(&said.map(u64::from)), files))
-}
-
-/// Why there are no queues of these sizes: the smallest of the one beside the other is refused, and says why.
-fn no_such_queues(device: &Device, pd: &Pd, cap: QpCap, cqe: usize) -> String {
-    let made = device.create_cq(cqe.min(1), None).and_then(|cq| {
-        let init = QpInit {
-            cap,
-            ..QpInit::new(&cq)
-        };
-        pd.create_qp(&init)
-    });
-    match made {
-        Ok(_) => format!("{cqe} completion queue entries: use at most 16777216"),
-        Err(why) => text(why),
-    }
 }
 
 fn memory(

@@ -5,6 +5,7 @@
 //! | 1 | HELLO, CREATE_QP, MEMORY; nobody says a version |
 //! | 2 | HELLO says versions and the records' sizes; EXTENSIONS; what XRC has |
 //! | 3 | HELLO gives a line as well: two files; RING; XRC domains by name |
+//! | 4 | the line has a fence; DOMAIN, QUEUE_PAIR, SHARED_RECEIVES and their ends: what a [`Device`](weft_hostdrv::device::Device) of a client's is made of |
 //!
 //! Requests and answers have one size for good, and words that a version does not know are 0: so who says nothing speaks version 1.
 
@@ -16,7 +17,7 @@ use super::packet::{words, Request, Words, HELLO};
 
 /// Versions that are spoken here.
 const LEAST: u64 = 1;
-pub(super) const NEWEST: u64 = 3;
+pub(super) const NEWEST: u64 = 4;
 
 /// Words of the answer to HELLO behind what version 1 has: the version, and the sizes of the records.
 pub(super) const VERSION_AT: usize = 3;
@@ -84,19 +85,20 @@ mod tests {
             (1, 1, Some(1)),
             (1, 2, Some(2)),
             (2, 2, Some(2)),
-            (1, 99, Some(3)),
-            (3, 99, Some(3)),
+            (1, 99, Some(4)),
+            (3, 3, Some(3)),
+            (4, 99, Some(4)),
             (0, 1, Some(1)),
-            (4, 99, None),
+            (5, 99, None),
             (2, 1, None),
             (1, 0, None),
-            (0, u64::MAX, Some(3)),
+            (0, u64::MAX, Some(4)),
             (u64::MAX, u64::MAX, None),
         ] {
             let agreed = agree(&[least, newest, 7]);
             assert_eq!(agreed.as_ref().ok().copied(), version, "{agreed:?}");
             if let Err(why) = agreed {
-                assert!(why.contains("speaks 1 to 3"), "{why}");
+                assert!(why.contains("speaks 1 to 4"), "{why}");
             }
         }
         assert_eq!(agree(&[]), Ok(1));
@@ -105,13 +107,13 @@ mod tests {
     #[test]
     fn an_answer_of_any_version_or_of_none() {
         let sizes = [16, 64, 0x0a00_0001];
-        for version in [1, 2, 3] {
+        for version in [1, 2, 3, 4] {
             let answer = said(sizes, version);
             assert_eq!(answer[..VERSION_AT], sizes);
             assert_eq!(chosen(&answer).ok(), Some(version));
         }
         assert!(said(sizes, 1)[VERSION_AT..].iter().all(|word| *word == 0));
-        for (at, value) in [(VERSION_AT, 4), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
+        for (at, value) in [(VERSION_AT, 5), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
             let mut wrong = said(sizes, 2);
             wrong[at] = value;
             assert!(chosen(&wrong).is_err(), "{at} {value}");

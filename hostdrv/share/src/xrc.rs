@@ -2,9 +2,10 @@
 
 use std::io;
 
-use super::client::{half, some, Client, SharedQp, SharedRegion};
+use super::client::{Client, SharedQp, SharedRegion};
 use super::domains::NAME;
 use super::packet::{CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ};
+use super::talk::{half, some};
 use weft_hostdrv::unstable::control::QpId;
 use weft_hostdrv::unstable::SharedSrq;
 use weft_hostdrv::verbs::{Access, QpCap, SrqTerms, XrcdOpen};

@@ -15,6 +15,7 @@ mod raw_ring;
 mod receive_queues;
 mod report_ring;
 mod reset;
+mod reset_wait;
 mod send_buffers;
 mod table;
 mod watch;
@@ -39,6 +40,7 @@ pub(crate) use memory_map::{MappedMemory, MemoryMap};
 use raw_ring::RawRing;
 use receive_queues::ReceiveQueues;
 use report_ring::ReportRing;
+use reset_wait::ResetWait;
 use send_buffers::SendBuffers;
 use watch::Watch;
 
@@ -50,8 +52,6 @@ pub(crate) const ETHERNET_HEADER: u16 = 18;
 const MAX_FLOWS_LOG2: u8 = 13;
 /// The last doorbell of REPORT_ARM_AFTER.
 const MOST_AFTER: u32 = 63;
-/// How long a card may take to come to rest after reset.
-const QUIESCE_LIMIT_NS: u64 = 100_000_000;
 
 /// Sizes of the rings, as log2 of their slots, and how jobs are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -408,20 +408,19 @@ fn identify(mmio: &Mmio, name: &str) -> Result<Capabilities, DeviceError> {
 
 /// A card that was just reset has nothing in flight.
 fn wait_quiescent(mmio: &Mmio) -> Result<(), DeviceError> {
-    const STEPS: u64 = 64;
     mmio.write(registers::CTRL, reg::Ctrl::default())?;
-    let start = mmio.transport.now();
-    for step in 1..=STEPS {
+    let mut wait = ResetWait::begin(mmio)?;
+    loop {
         let status = mmio.read(registers::STATUS)?;
         if status.quiescent() {
             return Ok(());
         }
         tracing::debug!(?status, "waiting for the card to come to rest");
-        let deadline = start + step * (QUIESCE_LIMIT_NS / STEPS);
-        mmio.transport.wait(0, Some(deadline))?;
+        if !wait.goes_on()? {
+            return Err(DeviceError::NotQuiescent {
+                status: status.0,
+                waited_ns: wait.waited_ns(),
+            });
+        }
     }
-    Err(DeviceError::NotQuiescent {
-        status: mmio.read(registers::STATUS)?.0,
-        waited_ns: mmio.transport.now().saturating_sub(start),
-    })
 }

@@ -2,14 +2,10 @@
 
 use weft_layout::{reg, registers};
 
+use super::reset_wait::ResetWait;
 use crate::checks::check_identity;
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
-
-/// How long the card may take: memory answers what it was asked within 50 ms, or the root port gives up.
-const LIMIT_NS: u64 = 100_000_000;
-/// IdlePolls at STATUS meanwhile.
-const STEPS: u64 = 64;
 
 /// Soft reset; else whatever the transport has. The error says what became of each.
 pub(super) fn reset(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
@@ -32,8 +28,8 @@ pub(super) fn reset(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
 fn soft_reset(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
     check_identity(mmio, name)?;
     mmio.write(registers::CTRL, reg::Ctrl::default().with_reset(true))?;
-    let start = mmio.transport.now();
-    for step in 1..=STEPS {
+    let mut wait = ResetWait::begin(mmio)?;
+    loop {
         let status = mmio.read(registers::STATUS)?;
         if status.0 == ALL_ONES {
             return Err(DeviceError::Gone {
@@ -46,11 +42,11 @@ fn soft_reset(mmio: &Mmio, name: &str) -> Result<(), DeviceError> {
             mmio.transport.wait(0, Some(0))?;
             return Ok(());
         }
-        let deadline = start + step * (LIMIT_NS / STEPS);
-        mmio.transport.wait(0, Some(deadline))?;
+        if !wait.goes_on()? {
+            return Err(DeviceError::StillResetting {
+                status: status.0,
+                waited_ns: wait.waited_ns(),
+            });
+        }
     }
-    Err(DeviceError::StillResetting {
-        status: mmio.read(registers::STATUS)?.0,
-        waited_ns: mmio.transport.now().saturating_sub(start),
-    })
 }

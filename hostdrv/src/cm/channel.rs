@@ -244,9 +244,13 @@ impl EventChannel {
         }
     }
 
-    /// The oldest event; sleeps until there is one or the time is over.
+    /// The oldest event; sleeps until there is one or the time is over. Inside the callback of a listener of the device none comes:
+    /// [`CmError::InCallback`].
     #[tracing::instrument(name = "get_cm_event", level = "debug", skip_all, fields(device = self.device.name()))]
     pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<CmEvent>, CmError> {
+        if self.device.calls_back() {
+            return self.pop().map(Some).ok_or(CmError::InCallback);
+        }
         let end = deadline(&self.device, timeout);
         match self.device.wait_for(end, || self.pop()) {
             Ok(event) => Ok(event),
@@ -276,8 +280,11 @@ impl EventChannel {
         is: impl Fn(&CmEvent) -> bool,
         timeout: Option<Duration>,
     ) -> Result<Option<CmEvent>, CmError> {
-        let end = deadline(&self.device, timeout);
         let take = || self.inner.events.remove(&is);
+        if self.device.calls_back() {
+            return take().map(Some).ok_or(CmError::InCallback);
+        }
+        let end = deadline(&self.device, timeout);
         match self.device.wait_for(end, take) {
             Ok(event) => Ok(event),
             Err(error) => take().map(Some).ok_or(error.into()),

@@ -26,6 +26,9 @@ pub enum CmError {
     /// The queue pair could not be made.
     #[error(transparent)]
     Verbs(#[from] VerbsError),
+    /// A callback waits for what comes when it has returned.
+    #[error("a callback of the device waits for an event of it, which comes when the callback has returned")]
+    InCallback,
     /// Not in this state of the identifier.
     #[error("{operation} is not possible in state {state:?}: {}", hint(.operation))]
     WrongState {

@@ -53,6 +53,7 @@ impl Pending {
 pub(super) fn housekeep(device_state: &DeviceState, device: &Device) -> usize {
     let (over, channels, moved) = {
         let mut state = device.lock();
+        let is_lent = state.is_lent();
         let pending = &mut *device_state.pending();
         let (over, moved) = match state.place.here() {
             Some((engine, _)) => {
@@ -60,6 +61,8 @@ pub(super) fn housekeep(device_state: &DeviceState, device: &Device) -> usize {
                 let moves = engine.address_moves();
                 (over, mem::replace(&mut pending.moves, moves) != moves)
             }
+            // A lender does not say what it remembers.
+            None if is_lent => (pending.take_waiting(|_| true), false),
             // One on the card says so: `forgotten`, `moved`.
             None => (Vec::new(), false),
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{Access, ConnId, Error, Event, PdId, QpId};
+use weft_engine::{Access, ConnId, Error, Event, PdId, QpId, SrqId};
 use weft_layout::CommandOpcode;
 
 use super::account::{Account, Charge, Resource};
@@ -24,12 +24,33 @@ pub(super) struct ClientResources {
     account: Arc<Account>,
     pds: BTreeSet<PdId>,
     qps: BTreeSet<QpId>,
+    srqs: BTreeSet<SrqId>,
     memory: Vec<Memory>,
-    /// Registered by it.
-    stags: BTreeMap<u32, Charge>,
+    /// What it has registered or allocated, by [index](index), and of which domain that is.
+    stags: BTreeMap<u32, Registered>,
     ports: BTreeMap<u16, Charge>,
     /// One that it has inherited may not be counted.
     conns: BTreeMap<ConnId, Option<Charge>>,
+}
+
+/// A region, or an STag that work gives memory to.
+#[derive(Debug)]
+pub(super) struct Registered {
+    stag: u32,
+    pd: PdId,
+    _charge: Charge,
+}
+
+impl Registered {
+    /// Its STag, with the key that it had at first: the engine does not heed that of a window.
+    pub(super) fn stag(&self) -> u32 {
+        self.stag
+    }
+}
+
+/// The part of an STag that no work changes.
+fn index(stag: u32) -> u32 {
+    stag >> 8
 }
 
 /// What it may have done, as it is to be done, and what is counted if it is.
@@ -54,6 +75,7 @@ impl ClientResources {
             account,
             pds: BTreeSet::new(),
             qps: BTreeSet::new(),
+            srqs: BTreeSet::new(),
             memory: Vec::new(),
             stags: BTreeMap::new(),
             ports: BTreeMap::new(),
@@ -71,6 +93,30 @@ impl ClientResources {
     pub(super) fn give_qp(&mut self, pd: PdId, qp: QpId) {
         self.pds.insert(pd);
         self.qps.insert(qp);
+    }
+
+    /// It may use this domain.
+    pub(super) fn give_pd(&mut self, pd: PdId) {
+        self.pds.insert(pd);
+    }
+
+    /// It may not any more; false: something that it has registered is in it.
+    pub(super) fn take_pd_back(&mut self, pd: PdId) -> bool {
+        if self.stags.values().any(|one| one.pd == pd) {
+            return false;
+        }
+        self.pds.remove(&pd);
+        true
+    }
+
+    /// It may ask for this shared receive queue's state, and set its limit.
+    pub(super) fn give_srq(&mut self, srq: SrqId) {
+        self.srqs.insert(srq);
+    }
+
+    /// It has it no longer.
+    pub(super) fn take_srq_back(&mut self, srq: SrqId) {
+        self.srqs.remove(&srq);
     }
 
     /// Is this queue pair its?
@@ -122,11 +168,8 @@ impl ClientResources {
             | CommandOpcode::StartMpa
             | CommandOpcode::CreateSrq
             | CommandOpcode::DestroySrq
-            | CommandOpcode::ModifySrq
-            | CommandOpcode::QuerySrq
             | CommandOpcode::AllocXrcd
             | CommandOpcode::DeallocXrcd
-            | CommandOpcode::AllocStag
             // The connection that waits is anybody's.
             | CommandOpcode::Forget => Err(Refusal::Malformed),
             CommandOpcode::Resolve => Ok(same),
@@ -135,8 +178,18 @@ impl ClientResources {
                 charge = self.one_more(Resource::Regions, Error::NoStags)?;
                 Ok(same)
             }
+            CommandOpcode::AllocStag => {
+                let has_pd = self.pds.contains(&PdId::from_number(command.pd));
+                not_its_own(has_pd, Error::UnknownPd, ())?;
+                charge = self.one_more(Resource::Regions, Error::NoStags)?;
+                Ok(same)
+            }
+            CommandOpcode::ModifySrq | CommandOpcode::QuerySrq => {
+                let has = self.srqs.contains(&SrqId::from_number(command.srq));
+                not_its_own(has, Error::UnknownSrq, same)
+            }
             CommandOpcode::Deregister => {
-                let has = self.stags.contains_key(&command.stag);
+                let has = self.stags.contains_key(&index(command.stag));
                 not_its_own(has, Error::UnknownStag(command.stag), same)
             }
             CommandOpcode::ModifyQp | CommandOpcode::QueryQp => {
@@ -193,11 +246,16 @@ impl ClientResources {
         let Checked { command, charge } = checked;
         let conn = ConnId::from_number(command.conn);
         match command.opcode().ok()? {
-            CommandOpcode::Register => {
-                self.stags.insert(answer.stag, charge?);
+            CommandOpcode::Register | CommandOpcode::AllocStag => {
+                let registered = Registered {
+                    stag: answer.stag,
+                    pd: PdId::from_number(command.pd),
+                    _charge: charge?,
+                };
+                self.stags.insert(index(answer.stag), registered);
             }
             CommandOpcode::Deregister => {
-                self.stags.remove(&command.stag);
+                self.stags.remove(&index(command.stag));
             }
             CommandOpcode::Listen => {
                 self.ports.insert(answer.port, charge?);
@@ -237,6 +295,7 @@ impl ClientResources {
             | Event::ConnectError { conn, .. }
             | Event::Disconnected { conn, .. } => self.conns.remove(conn).is_some(),
             Event::QpFatal { qp, .. } | Event::LastWqe { qp } => self.has_qp(*qp),
+            Event::SrqLimit { srq } => self.srqs.contains(srq),
             _ => false,
         };
         match is_its_own {
@@ -274,7 +333,7 @@ pub(super) struct GivenUp {
     pub(super) conns: BTreeMap<ConnId, Option<Charge>>,
     pub(super) ports: BTreeMap<u16, Charge>,
     pub(super) qps: BTreeSet<QpId>,
-    pub(super) stags: BTreeMap<u32, Charge>,
+    pub(super) stags: BTreeMap<u32, Registered>,
 }
 
 #[cfg(test)]
@@ -372,19 +431,24 @@ mod tests {
             assert_eq!(all.check(&command, false).err(), why, "{command:?}");
         }
         let own = region(1, 0x10000, 16, rights);
-        for stag in 0..MOST as u32 {
+        for number in 0..MOST as u32 {
             let answer = Answer {
-                stag,
+                stag: number << 8 | 7,
                 ..Answer::default()
             };
             done(&mut all, &own, answer);
         }
         let full = Some(Refusal::Engine(Error::NoStags));
         assert_eq!(all.check(&own, false).err(), full);
-        done(&mut all, &commands::deregister(3), Answer::default());
+        done(
+            &mut all,
+            &commands::deregister(3 << 8 | 7),
+            Answer::default(),
+        );
         assert_eq!(all.check(&own, false).err(), None);
-        let again = all.check(&commands::deregister(3), false).err();
-        assert_eq!(again, Some(Refusal::Engine(Error::UnknownStag(3))));
+        let gone = 3 << 8 | 7;
+        let again = all.check(&commands::deregister(gone), false).err();
+        assert_eq!(again, Some(Refusal::Engine(Error::UnknownStag(gone))));
     }
 
     /// A connection is its own from its command, or the request at its port, until its end.

@@ -145,6 +145,12 @@ impl Control {
         None
     }
 
+    /// Is there an event that was not taken?
+    pub(super) fn has_event(&self) -> bool {
+        let memory = self.rings.event_memory.words();
+        self.rings.events.get(memory, self.taken).is_some()
+    }
+
     /// The next event wakes who sleeps.
     pub(super) fn arm(&self) {
         self.rings.events.arm(self.rings.event_memory.words());
@@ -159,8 +165,14 @@ impl State {
         command: &Command,
         private_data: &[u8],
     ) -> Result<Answer, Refusal> {
-        let on_card = match &mut self.place {
-            Place::OnCard(on_card) => on_card,
+        let faulty = self.fault.is_some();
+        let answer = match &mut self.place {
+            Place::OnCard(_) | Place::Lent(_) if faulty => return Err(Refusal::NoAnswer),
+            Place::OnCard(on_card) => {
+                let answer = on_card.command(command, private_data);
+                answer.map_err(DeviceError::from)
+            }
+            Place::Lent(lent) => lent.command(command, private_data),
             Place::Here(here) => {
                 let listens = command.opcode() == Ok(CommandOpcode::Listen);
                 let given = here.card.given.as_ref().filter(|_| listens);
@@ -171,19 +183,15 @@ impl State {
                 self.take_commands(now);
                 return match &self.place {
                     Place::Here(here) => here.control.answer(number),
-                    Place::OnCard(_) => Err(Refusal::NoAnswer),
+                    Place::OnCard(_) | Place::Lent(_) => Err(Refusal::NoAnswer),
                 };
             }
         };
-        if self.fault.is_some() {
-            return Err(Refusal::NoAnswer);
-        }
-        let answer = on_card.command(command, private_data);
         // An interrupt that was for the answer may have been for more.
         (self.armed, self.woken) = (0, true);
         self.sleepers.announce();
         answer.unwrap_or_else(|error| {
-            self.fail(error.into());
+            self.fail(error);
             Err(Refusal::NoAnswer)
         })
     }
@@ -202,6 +210,7 @@ impl State {
                     None
                 });
             }
+            Place::Lent(lent) => return lent.take_event(),
         }
         // One that had no room, or came outside a turn.
         self.put_events();

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use weft_engine::commands::{self, Answer, Refusal};
-use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, QpState};
+use weft_engine::{Access, ConnId, Engine, Event, PdId, Port, QpId, QpState, SrqId};
 use weft_queues::TakenCommand;
 
-use super::account::{Account, Charge};
-use super::client_resources::{Checked, ClientResources, Taken};
+use super::account::Account;
+use super::client_resources::{Checked, ClientResources, Registered, Taken};
 use super::control::ControlRings;
 use super::executor::{Executor, Outcome};
 use super::gate::{self, Gate};
@@ -51,6 +51,14 @@ fn done<P: Port>(
     answer
 }
 
+/// What something is kept for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Client,
+    Qp(QpId),
+    Pd(PdId),
+}
+
 /// A process that has control rings.
 pub(super) struct ControlClient {
     number: u64,
@@ -67,10 +75,10 @@ pub(super) struct ControlClient {
     refused: u64,
     /// Connections that its gate has rejected.
     turned_away: u32,
-    /// What lives as long as it may be used; of which queue pair it is a handle.
-    keeps: Vec<(Option<QpId>, Box<dyn Send>)>,
+    /// What lives as long as it may be used.
+    keeps: Vec<(Of, Box<dyn Send>)>,
     /// It is gone; regions of it that work still uses.
-    ending: Option<BTreeMap<u32, Charge>>,
+    ending: Option<BTreeMap<u32, Registered>>,
 }
 
 impl ControlClient {
@@ -159,8 +167,8 @@ impl ControlClient {
         let Some(stags) = &mut self.ending else {
             return false;
         };
-        stags.retain(|stag, _| {
-            let gone = engine.execute(now, &commands::deregister(*stag), &[], port);
+        stags.retain(|_, one| {
+            let gone = engine.execute(now, &commands::deregister(one.stag()), &[], port);
             commands::outcome(&gone) == Err(Refusal::Engine(weft_engine::Error::InUse))
         });
         stags.is_empty()
@@ -203,7 +211,7 @@ impl State {
     pub(crate) fn give_qp(&mut self, number: u64, pd: PdId, qp: QpId, keeps: Box<dyn Send>) {
         if let Some(control_client) = self.control_client(number) {
             control_client.resources.give_qp(pd, qp);
-            control_client.keeps.push((Some(qp), keeps));
+            control_client.keeps.push((Of::Qp(qp), keeps));
         }
     }
 
@@ -219,14 +227,51 @@ impl State {
             control_client
                 .resources
                 .give_memory(pd, iova, length, access);
-            control_client.keeps.push((None, keeps));
+            control_client.keeps.push((Of::Client, keeps));
+        }
+    }
+
+    /// It may use this domain, which lives as long as it.
+    pub(crate) fn give_pd(&mut self, number: u64, pd: PdId, keeps: Box<dyn Send>) {
+        if let Some(control_client) = self.control_client(number) {
+            control_client.resources.give_pd(pd);
+            control_client.keeps.push((Of::Pd(pd), keeps));
+        }
+    }
+
+    /// It may not any more; false: something that it has registered is in it.
+    pub(crate) fn take_pd_back(&mut self, number: u64, pd: PdId) -> bool {
+        let Some(control_client) = self.control_client(number) else {
+            return true;
+        };
+        if !control_client.resources.take_pd_back(pd) {
+            return false;
+        }
+        let all = std::mem::take(&mut control_client.keeps);
+        let (handles, rest): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(of, _)| *of == Of::Pd(pd));
+        control_client.keeps = rest;
+        self.release(handles);
+        true
+    }
+
+    /// It may use this shared receive queue, or may no longer.
+    pub(crate) fn give_srq(&mut self, number: u64, srq: SrqId, gives: bool) {
+        if let Some(control_client) = self.control_client(number) {
+            match gives {
+                true => control_client.resources.give_srq(srq),
+                false => control_client.resources.take_srq_back(srq),
+            }
         }
     }
 
     /// Something lives as long as it, or as this queue pair of its.
     pub(crate) fn keep_for(&mut self, number: u64, of: Option<QpId>, thing: Box<dyn Send>) {
         match self.control_client(number) {
-            Some(control_client) => control_client.keeps.push((of, thing)),
+            Some(control_client) => {
+                let of = of.map_or(Of::Client, Of::Qp);
+                control_client.keeps.push((of, thing));
+            }
             None => self.release(thing),
         }
     }
@@ -253,7 +298,7 @@ impl State {
         let had = control_client.resources.part_with(qp, conn);
         let all = std::mem::take(&mut control_client.keeps);
         let (handles, rest): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(of, _)| *of == Some(qp));
+            all.into_iter().partition(|(of, _)| *of == Of::Qp(qp));
         control_client.keeps = rest;
         let mut others = self.control_clients.iter_mut();
         let heir = others.find(|one| one.ending.is_none() && one.resources.has_qp(qp));

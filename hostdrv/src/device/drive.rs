@@ -98,6 +98,12 @@ impl Device {
         })
     }
 
+    /// The program is about to sleep by a file that a [callback](Self::create_callback_comp_channel) writes: the thread that [drives](Self::drive) the device goes on at
+    /// once, and does not wait whether it calls in again.
+    pub fn leave_to_driver(&self) {
+        self.shared.sleepers.leave();
+    }
+
     /// A call is about to sleep: it may be the first.
     #[inline]
     pub(super) fn drive_by_itself(&self) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::State;
+use super::{Device, State};
 use crate::card::MappedMemory;
 use crate::error::DeviceError;
 
@@ -20,13 +20,17 @@ struct Grave {
     /// The fence that began after it was buried.
     fence: u32,
     // In this order: who waits for the second finds the first gone.
-    _memory: Arc<dyn MappedMemory>,
-    _whole: Arc<()>,
+    _memory: Option<Arc<dyn MappedMemory>>,
+    _whole: Box<dyn Send>,
 }
 
 impl State {
     /// Keeps memory until the card cannot be busy with it any more; `whole` goes right behind it.
     pub(crate) fn bury(&mut self, memory: Arc<dyn MappedMemory>, whole: Arc<()>) {
+        self.bury_both(Some(memory), Box::new(whole));
+    }
+
+    fn bury_both(&mut self, memory: Option<Arc<dyn MappedMemory>>, whole: Box<dyn Send>) {
         let jobs_posted = self.place.jobs_posted();
         self.graveyard.graves.push_back(Grave {
             jobs_posted,
@@ -34,6 +38,11 @@ impl State {
             _memory: memory,
             _whole: whole,
         });
+    }
+
+    /// Is something buried?
+    pub(super) fn has_graves(&self) -> bool {
+        !self.graveyard.graves.is_empty()
     }
 
     /// Lets go of buried memory: its jobs are done, and what the card checked before it was buried has landed.
@@ -68,5 +77,17 @@ impl State {
             self.release(done);
         }
         Ok(())
+    }
+}
+
+impl Device {
+    /// Drops `thing`, in a call of [`progress`](Device::progress), when the card can be busy no more with what was deregistered so far.
+    pub fn when_settled(&self, thing: impl Send + 'static) {
+        self.lock().bury_both(None, Box::new(thing));
+    }
+
+    /// Is there something that the card has to be waited for? No interrupt says when that is over.
+    pub fn is_settling(&self) -> bool {
+        self.lock().has_graves()
     }
 }

@@ -1,10 +1,12 @@
-//! Where a device's engine is: in this process, with the card's rings, or on the card's processor, with the queues in memory that it shares with the host.
+//! Where a device's engine is: in this process, with the card's rings; on the card's processor, with the queues in memory that it shares with the host; or in
+//! another process, likewise.
 
 use weft_engine::{Engine, QpId};
 use weft_layout::Cqe;
 
 use super::control::Control;
 use super::executor::Executor;
+use super::lent::Lent;
 use super::on_card::OnCard;
 use super::State;
 use crate::card::{Card, Fence, MemoryMap};
@@ -16,6 +18,7 @@ use crate::mmio::Mmio;
 pub(crate) enum Place {
     Here(Box<Here>),
     OnCard(Box<OnCard>),
+    Lent(Box<Lent>),
 }
 
 /// An engine in this process.
@@ -33,7 +36,7 @@ impl Place {
     pub(crate) fn here(&mut self) -> Option<(&mut Engine, &mut Card)> {
         match self {
             Place::Here(here) => Some((&mut here.engine, &mut here.card)),
-            Place::OnCard(_) => None,
+            Place::OnCard(_) | Place::Lent(_) => None,
         }
     }
 
@@ -42,6 +45,7 @@ impl Place {
         match self {
             Place::Here(here) => &here.card.memory,
             Place::OnCard(on_card) => &on_card.memory,
+            Place::Lent(lent) => &lent.memory,
         }
     }
 
@@ -50,14 +54,16 @@ impl Place {
         match self {
             Place::Here(here) => &mut here.card.memory,
             Place::OnCard(on_card) => &mut on_card.memory,
+            Place::Lent(lent) => &mut lent.memory,
         }
     }
 
-    /// The oldest completion that an engine on the card has written.
+    /// The oldest completion that an engine elsewhere has written.
     pub(super) fn take_completion(&mut self) -> Option<(QpId, Cqe)> {
         match self {
             Place::Here(_) => None,
             Place::OnCard(on_card) => on_card.take_completion(),
+            Place::Lent(lent) => lent.take_completion(),
         }
     }
 
@@ -66,6 +72,8 @@ impl Place {
         match self {
             Place::Here(here) => here.card.jobs_posted(),
             Place::OnCard(on_card) => on_card.jobs_posted(),
+            // The lender's fence waits for them.
+            Place::Lent(_) => 0,
         }
     }
 
@@ -74,6 +82,7 @@ impl Place {
         match self {
             Place::Here(here) => here.card.jobs_done_up_to(posted),
             Place::OnCard(on_card) => on_card.jobs_done_up_to(posted),
+            Place::Lent(_) => true,
         }
     }
 
@@ -84,6 +93,7 @@ impl Place {
                 weft_engine::Port::refresh_jobs_done(&mut here.card);
             }
             Place::OnCard(on_card) => on_card.refresh_jobs_done(),
+            Place::Lent(_) => {}
         }
     }
 
@@ -92,6 +102,7 @@ impl Place {
         match self {
             Place::Here(here) => &here.card.fence,
             Place::OnCard(on_card) => &on_card.fence,
+            Place::Lent(lent) => &lent.fence,
         }
     }
 
@@ -100,13 +111,24 @@ impl Place {
         match self {
             Place::Here(here) => here.card.check_reports(),
             Place::OnCard(on_card) => on_card.check_runs(),
+            Place::Lent(lent) => lent.check_lender(),
         }
     }
 
     /// Fails if the card is gone, cannot report, or its processor has ended.
     pub(super) fn check_presence(&self, mmio: &Mmio) -> Result<(), DeviceError> {
-        checks::check_answers(mmio)?;
+        if !matches!(self, Place::Lent(_)) {
+            checks::check_answers(mmio)?;
+        }
         self.check_woken()
+    }
+
+    /// Why `what` is not to be had, which an engine here has.
+    fn without(&self, what: &'static str) -> DeviceError {
+        match self {
+            Place::Lent(_) => DeviceError::OfLender { what },
+            Place::Here(_) | Place::OnCard(_) => DeviceError::OnCard { what },
+        }
     }
 }
 
@@ -116,14 +138,20 @@ impl State {
         &mut self,
         what: &'static str,
     ) -> Result<(&mut Engine, &mut Card), DeviceError> {
-        self.place.here().ok_or(DeviceError::OnCard { what })
+        let why = self.place.without(what);
+        self.place.here().ok_or(why)
     }
 
-    /// Fails where `what` is not to be had: with an engine on the card.
+    /// Has another process the card?
+    pub(crate) fn is_lent(&self) -> bool {
+        matches!(self.place, Place::Lent(_))
+    }
+
+    /// Fails where `what` is not to be had: with an engine elsewhere.
     pub(crate) fn check_here(&self, what: &'static str) -> Result<(), DeviceError> {
         match self.place {
             Place::Here(_) => Ok(()),
-            Place::OnCard(_) => Err(DeviceError::OnCard { what }),
+            Place::OnCard(_) | Place::Lent(_) => Err(self.place.without(what)),
         }
     }
 }

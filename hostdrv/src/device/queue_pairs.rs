@@ -3,11 +3,13 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
+use weft_engine::commands::Command;
 use weft_engine::on_card::WORK;
 use weft_engine::{QpId, TerminateCode};
 use weft_layout::Cqe;
 use weft_queues::{Capacity, QueuePair};
 
+use super::lent::QueuePairAsked;
 use super::wqe_intake::QpEntry;
 use super::{AsyncEvent, Place, State};
 use crate::error::DeviceError;
@@ -52,11 +54,41 @@ impl State {
                 let memory = layout.and_then(|layout| QueueMemory::new(layout.bytes(), shareable));
                 return Ok(memory);
             }
+            Place::Lent(lent) => return Ok(lent.queues_of(qp)),
             Place::OnCard(on_card) => on_card,
         };
         let cqes = capacity.send as usize + capacity.recv as usize + shared.min(WORK as usize);
         let cqes = cqes.next_power_of_two();
         Ok(Some(on_card.serve(qp, capacity, cqes)?))
+    }
+
+    /// A queue pair of a device that is lent, of these capacities; `None`: a command makes it.
+    pub(crate) fn borrow_qp(
+        &mut self,
+        command: &Command,
+        capacity: Capacity,
+        shared: usize,
+    ) -> Option<Result<QpId, DeviceError>> {
+        let Place::Lent(lent) = &mut self.place else {
+            return None;
+        };
+        if command.qp_kind != 0 || command.rung != 0 {
+            let what = "an XRC queue pair, or one of another rung";
+            return Some(Err(DeviceError::OfLender { what }));
+        }
+        let receives = match command.srq {
+            0 => capacity.recv as usize,
+            _ => shared,
+        };
+        let cqe = (capacity.send as usize + receives).next_power_of_two();
+        Some(lent.queue_pair(&QueuePairAsked {
+            pd: command.pd,
+            work: [capacity.send, capacity.recv],
+            sges: [capacity.sges, command.max_sge.into()],
+            inline: capacity.inline,
+            cqe,
+            srq: (command.srq != 0).then_some(command.srq),
+        }))
     }
 
     /// A new queue pair.
@@ -69,11 +101,23 @@ impl State {
         self.qps.insert(qp, QpEntry::new(queues));
     }
 
+    /// Something lives as long as its flow is in use: beyond the last handle, while its connection closes.
+    pub(crate) fn keep_with(&mut self, qp: QpId, thing: Box<dyn Send>) {
+        match self.qps.get_mut(&qp) {
+            Some(entry) => entry.keeps.push(thing),
+            None => self.release(thing),
+        }
+    }
+
     /// It is destroyed.
     pub(crate) fn remove_qp(&mut self, qp: QpId) {
-        self.qps.remove(&qp);
-        if let Place::OnCard(on_card) = &mut self.place {
-            on_card.forget(qp);
+        if let Some(entry) = self.qps.remove(&qp) {
+            self.release(entry.keeps);
+        }
+        match &mut self.place {
+            Place::OnCard(on_card) => on_card.forget(qp),
+            Place::Lent(lent) => lent.forget(qp),
+            Place::Here(_) => {}
         }
         if let Some(flow) = self.flows.get_mut(usize::from(qp.flow())) {
             flow.take_if(|there| *there == qp);

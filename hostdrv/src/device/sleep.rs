@@ -36,7 +36,13 @@ impl State {
                 on_card.arm();
                 1
             }
+            Place::Lent(lent) => {
+                lent.arm();
+                1
+            }
         };
+        // A pin that was masked by the last one is let through again, also for who sleeps on the file alone.
+        let _ = self.mmio.transport.interrupt_fd(0);
         Ok(())
     }
 
@@ -56,7 +62,8 @@ impl State {
             Place::Here(here) => earlier(here.engine.next_deadline(), own),
             // What came before it was armed.
             Place::OnCard(on_card) if on_card.has_news() => Some(0),
-            Place::OnCard(_) => own,
+            Place::Lent(lent) if lent.has_news() => Some(0),
+            Place::OnCard(_) | Place::Lent(_) => own,
         }
     }
 }

@@ -37,6 +37,8 @@ struct Line {
     is_parked: bool,
     /// It is to end.
     is_over: bool,
+    /// The program sleeps by itself: that thread does not keep away from it.
+    is_left: bool,
     /// Those who do not lead: deadline (never: the last time there is) and number.
     followers: BTreeSet<(u64, u64)>,
     next_number: u64,
@@ -226,11 +228,20 @@ impl Sleepers {
             line = wait(line);
             line.is_parked = false;
         }
-        if !line.is_over && !nap.is_zero() {
+        if !line.is_over && !nap.is_zero() && !line.is_left {
             let waited = self.driver.wait_timeout(line, nap);
             line = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        line.is_left = false;
         !line.is_over
+    }
+
+    /// The device's own thread has nobody to keep away from.
+    pub(super) fn leave(&self) {
+        let mut line = self.line();
+        line.is_left = true;
+        // It is the only one that waits there.
+        self.driver.notify_all();
     }
 
     /// Is the device's own thread to end?

@@ -17,6 +17,8 @@ pub(super) struct QpEntry {
     /// Nobody has it any more.
     pub(super) is_silent: bool,
     complaints: Arc<Said>,
+    /// What lives as long as its flow is in use.
+    pub(super) keeps: Vec<Box<dyn Send>>,
 }
 
 impl QpEntry {
@@ -26,6 +28,7 @@ impl QpEntry {
             posted: WqeIntake::default(),
             is_silent: false,
             complaints: Arc::default(),
+            keeps: Vec::new(),
         }
     }
 
@@ -78,16 +81,21 @@ impl State {
     /// Lets the engine take all that was posted.
     pub(crate) fn take_posted(&mut self, now: u64) {
         self.take_shared();
-        let mut rung = 0;
+        let (mut rung, mut any) = (0, false);
         while let Some(flow) = self.doorbells.take() {
+            any = true;
             self.look(flow);
             self.take_from(now, flow);
             rung |= self.bell_of(flow);
         }
-        if let (Place::OnCard(on_card), true) = (&self.place, rung != 0) {
-            if let Err(error) = on_card.ring(rung) {
-                self.fail(error);
+        match &self.place {
+            Place::OnCard(on_card) if rung != 0 => {
+                if let Err(error) = on_card.ring(rung) {
+                    self.fail(error);
+                }
             }
+            Place::Lent(lent) if any => lent.ring(),
+            _ => {}
         }
         for at in 0..self.shared_flows.len() {
             self.take_from(now, self.shared_flows[at]);

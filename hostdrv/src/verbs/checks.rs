@@ -1,7 +1,7 @@
 //! The long way of a post: whatever the work request is, and why it is refused.
 
 use weft_engine::{self as engine, QpState, MAX_SGE};
-use weft_queues::{Carries, Operation, Payload, WqeOpcode};
+use weft_queues::{Carries, Operation, Payload, SendWqe, Wqe, WqeOpcode};
 
 use super::error::access_name;
 use super::pd::Pd;
@@ -14,6 +14,40 @@ impl Qp {
     /// Writes a WQE and its doorbell, whatever it is, or says why not. Is the bell to be rung?
     #[inline(never)]
     pub(super) fn put_send(&self, wr: &SendWr<'_>) -> Result<bool, VerbsError> {
+        let mut list = [weft_queues::Sge::default(); MAX_SGE];
+        let payload = self.check_work(wr, &mut list)?;
+        self.rings().post_send(wr.wr_id, &self.wqe(wr, payload))
+    }
+
+    /// The same of a Write and what is sent behind it, which are one work request.
+    pub(super) fn put_pair(
+        &self,
+        write: &SendWr<'_>,
+        immediate: &SendWr<'_>,
+    ) -> Result<bool, VerbsError> {
+        let is_pair = (write.opcode, immediate.opcode) == (WqeOpcode::Write, WqeOpcode::Immediate);
+        if !is_pair {
+            return Err(VerbsError::NoPair);
+        }
+        let mut lists = [[weft_queues::Sge::default(); MAX_SGE]; 2];
+        let [first, second] = &mut lists;
+        let payload = self.check_work(write, first)?;
+        let write = Wqe {
+            // Its end is the other's.
+            flags: write.flags & !SendWqe::SIGNALED,
+            ..self.wqe(write, payload)
+        };
+        let payload = self.check_work(immediate, second)?;
+        let second = self.wqe(immediate, payload);
+        self.rings().post_pair(immediate.wr_id, &write, &second)
+    }
+
+    /// What a work request is to move, as the queue has it, or why it may not be posted.
+    fn check_work<'l>(
+        &self,
+        wr: &SendWr<'l>,
+        list: &'l mut [weft_queues::Sge; MAX_SGE],
+    ) -> Result<Payload<'l>, VerbsError> {
         if !self.rings().is_open() || wr.misplaced != 0 {
             self.check_send(wr)?;
         }
@@ -38,7 +72,7 @@ impl Qp {
             return Err(engine::Error::NoPayloadAllowed.into());
         }
         if let wr::Payload::Inline(bytes) = wr.payload {
-            return self.put_wqe(wr, Payload::Inline(bytes));
+            return Ok(Payload::Inline(bytes));
         }
         let sges = wr.payload.sges();
         if sges.len() > cap.max_send_sge {
@@ -47,13 +81,8 @@ impl Qp {
                 max: cap.max_send_sge,
             });
         }
-        let mut list = [weft_queues::Sge::default(); MAX_SGE];
-        let list = self.check_sges(&mut list, sges, needs, Some(wr.opcode))?;
-        self.put_wqe(wr, Payload::Sges(list))
-    }
-
-    fn put_wqe(&self, wr: &SendWr<'_>, payload: Payload<'_>) -> Result<bool, VerbsError> {
-        self.rings().post_send(wr.wr_id, &self.wqe(wr, payload))
+        let list = self.check_sges(list, sges, needs, Some(wr.opcode))?;
+        Ok(Payload::Sges(list))
     }
 
     /// May it be posted at all?

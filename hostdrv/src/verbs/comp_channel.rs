@@ -1,5 +1,6 @@
 //! Completion channels: where completion queues say that they have something.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -12,11 +13,34 @@ use crate::error::DeviceError;
 #[derive(Clone, Debug)]
 pub struct CompChannel {
     device: Device,
-    announced: Arc<Announced>,
+    announce: Announce,
 }
 
 /// Queues that announced a completion, in the order in which they did.
-pub(super) type Announced = Events<Weak<CqInner>>;
+type Announced = Events<Weak<CqInner>>;
+
+/// Who is told of an announcement.
+#[derive(Clone)]
+pub(super) struct Announce {
+    queue: Arc<Announced>,
+    /// It, in place of the queue.
+    function: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+impl Announce {
+    pub(super) fn push(&self, cq: Weak<CqInner>) {
+        match &self.function {
+            Some(function) => function(),
+            None => self.queue.push(cq),
+        }
+    }
+}
+
+impl fmt::Debug for Announce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.queue.fmt(f)
+    }
+}
 
 impl Device {
     /// A completion channel: where queues that were asked to announce their next completion do so.
@@ -24,7 +48,26 @@ impl Device {
     pub fn create_comp_channel(&self) -> CompChannel {
         CompChannel {
             device: self.clone(),
-            announced: Arc::default(),
+            announce: Announce {
+                queue: Arc::default(),
+                function: None,
+            },
+        }
+    }
+
+    /// A completion channel whose announcements call a function, and do not wait for [`get_event`](CompChannel::get_event). It is called as they come, with the device's
+    /// lock: it must neither call the device nor panic, but may write to a file or wake a thread.
+    #[tracing::instrument(name = "create_callback_comp_channel", level = "debug", skip_all, fields(device = self.name()))]
+    pub fn create_callback_comp_channel(
+        &self,
+        function: impl Fn() + Send + Sync + 'static,
+    ) -> CompChannel {
+        CompChannel {
+            device: self.clone(),
+            announce: Announce {
+                queue: Arc::default(),
+                function: Some(Arc::new(function)),
+            },
         }
     }
 }
@@ -35,13 +78,13 @@ impl CompChannel {
         &self.device
     }
 
-    pub(super) fn announced(&self) -> &Arc<Announced> {
-        &self.announced
+    pub(super) fn announce(&self) -> &Announce {
+        &self.announce
     }
 
     fn pop(&self) -> Option<Cq> {
         // A queue that is gone has nothing to say.
-        let inner = self.announced.pop(|cq| cq.upgrade())?;
+        let inner = self.announce.queue.pop(|cq| cq.upgrade())?;
         Some(Cq::of(&self.device, inner))
     }
 
@@ -49,7 +92,7 @@ impl CompChannel {
     /// [`try_get_event`](Self::try_get_event). The order is that of `ibv_req_notify_cq` and a completion channel's `fd`: ask
     /// ([`Cq::req_notify`]), poll once more, wait for the file, take the event, ask again, poll until the queue is empty.
     pub fn readiness(&self) -> Result<Readiness, DeviceError> {
-        self.device.readiness_of(&self.announced)
+        self.device.readiness_of(&self.announce.queue)
     }
 
     /// The queue that announced a completion, if one did. Never blocks.

@@ -16,10 +16,10 @@ use weft_queues::CompletionQueue;
 
 pub use self::moderation::Moderation;
 use self::moderation::Moderator;
-use super::comp_channel::{deadline, Announced, CompChannel};
-use super::rings::{Rings, WorkQueue};
+use super::comp_channel::{deadline, Announce, CompChannel};
+use super::rings::{Ended, Rings, WorkQueue};
 use super::srq::SrqRings;
-use super::wc::{usual, Wc, WcOpcode, WcStatus};
+use super::wc::{usual, FoundWc, Wc, WcOpcode, WcStatus};
 use super::VerbsError;
 use crate::device::{Device, Said};
 use weft_card_transport::queue_memory::QueueMemory;
@@ -43,7 +43,7 @@ pub struct Cq {
 pub(crate) struct CqInner {
     /// Its size. Only who has the device's lock and both sides changes it.
     cqe: AtomicUsize,
-    announced: Option<Arc<Announced>>,
+    announced: Option<Announce>,
     /// Its memory, if it can be lent: for good.
     shareable: Option<QueueMemory>,
     /// Places that neither work under way nor a CQE not polled has, once they are [counted](Taking::is_counted). Fewer than none for a moment
@@ -509,6 +509,11 @@ impl CqInner {
         }
     }
 
+    /// From now on all completions go the long way: some are not what their work is to the program.
+    pub(super) fn take_long_way(&self) {
+        self.take().next.close();
+    }
+
     /// Writes the oldest completions, as many as there is room for; how many.
     fn pop(&self, found: &mut [Wc]) -> usize {
         self.pop_any(&mut self.take(), found)
@@ -547,14 +552,21 @@ impl CqInner {
                 self.pass_over(taking, &cqe);
                 continue;
             };
-            let Some((wr_id, ended)) = queue.finish(cqe.work) else {
+            let Some((ended, places)) = queue.finish(cqe.work) else {
                 report_stray(cqe);
                 continue;
             };
             if queue.is_counted() {
-                self.forget(ended);
+                self.forget(places);
             }
-            wc.set(wr_id, &cqe);
+            match ended {
+                Ended::Work(wr_id) => wc.set(wr_id, &cqe),
+                Ended::Pair(wr_id) => {
+                    wc.set(wr_id, &cqe);
+                    wc.opcode = WcOpcode::RdmaWrite;
+                }
+                Ended::Part => continue,
+            }
             count += 1;
         }
         count
@@ -562,7 +574,7 @@ impl CqInner {
 
     /// The short way: the oldest completion, if it has no flags and ends the oldest work of its queue. Was it so?
     #[inline(always)]
-    fn pop_short(&self, taking: &mut Taking, wc: &mut Wc) -> bool {
+    fn pop_short(&self, taking: &mut Taking, found: &mut impl FoundWc) -> bool {
         let Taking {
             ring, next, queues, ..
         } = taking;
@@ -577,10 +589,8 @@ impl CqInner {
             return false;
         };
         // Written as soon as it is known: so there is little to be kept. The long way writes over it.
-        wc.status = status;
-        wc.opcode = opcode;
         let (qp_num, number) = cqe.names();
-        wc.qp_num = qp_num;
+        found.what(opcode, status, qp_num);
         if rings.qp_num != qp_num {
             return false;
         }
@@ -591,11 +601,7 @@ impl CqInner {
         let Some(oldest) = oldest else {
             return false;
         };
-        wc.wr_id = oldest.wr_id();
-        wc.byte_len = cqe.byte_len();
-        wc.solicited = false;
-        wc.invalidated_rkey = None;
-        wc.imm_data = None;
+        found.which(oldest.wr_id(), cqe.byte_len());
         // The CQE's place is free before the work's: work that is posted there may complete at once.
         next.step(ring.layout, words);
         queue.free_oldest(oldest);
@@ -604,11 +610,11 @@ impl CqInner {
 
     /// The short way, if nobody else polls; was it so?
     #[inline(always)]
-    fn pop_one(&self, wc: &mut Wc) -> bool {
+    fn pop_one(&self, found: &mut impl FoundWc) -> bool {
         let Some(mut taking) = self.taking.try_lock() else {
             return false;
         };
-        self.pop_short(&mut taking, wc)
+        self.pop_short(&mut taking, found)
     }
 }
 
@@ -679,7 +685,7 @@ impl Device {
             device: self.clone(),
             inner: Arc::new(CqInner {
                 cqe: AtomicUsize::new(cqe),
-                announced: channel.map(|channel| channel.announced().clone()),
+                announced: channel.map(|channel| channel.announce().clone()),
                 shareable,
                 free: AtomicIsize::new(cqe as isize),
                 overruns: Said::default(),
@@ -743,6 +749,13 @@ impl Cq {
             found => found,
         };
         Self::poll_else(found, self)
+    }
+
+    /// Writes the oldest completion, if nothing about it is unusual; was it so? Else [`poll_slice`](Self::poll_slice) has to follow, and writes over
+    /// what was found.
+    #[inline(always)]
+    pub fn poll_usual(&self, found: &mut impl FoundWc) -> bool {
+        !tracing::level_enabled!(tracing::Level::TRACE) && self.inner.pop_one(found)
     }
 
     /// The call that is not on the usual way.

@@ -91,6 +91,9 @@ pub enum VerbsError {
     /// A payload was given more than once.
     #[error("a work request has one payload: sge, sges or inline, once")]
     MixedPayload,
+    /// A Write with Immediate Data is made of a Write and Immediate Data.
+    #[error("post_write_with_immediate takes SendWr::write and SendWr::immediate, in this order")]
+    NoPair,
     /// A flag that this kind of work request cannot have.
     #[error("{flag} has no meaning in a {work}")]
     MeaninglessFlag {

@@ -42,6 +42,7 @@ pub use extensions::{Extensions, Operations};
 pub use mr::Mr;
 pub use owned_memory::OwnedMemory;
 pub use pd::Pd;
+pub use posting::Usual;
 pub use qp::{Qp, QpCap, QpInit};
 pub use refused::Refused;
 pub use region_slice::{MrSlice, Plain, View};
@@ -51,7 +52,7 @@ pub use shared_line::{Gone, LentLine, NotPosted, SharedLine};
 pub use shared_queues::{lent_bytes, Lease, Terms};
 pub use shared_srq::{lent_srq_bytes, SrqLease, SrqTerms};
 pub use srq::{Srq, SrqAttr, SrqInit};
-pub use wc::{Wc, WcOpcode, WcStatus};
+pub use wc::{FoundWc, Wc, WcOpcode, WcStatus};
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };

@@ -52,8 +52,13 @@ impl Pd {
 
     /// Are the two the same domain?
     #[inline]
-    pub(crate) fn is(&self, other: &Pd) -> bool {
+    pub fn is(&self, other: &Pd) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// How many have it: clones, and what is in it and has a handle.
+    pub fn handles(&self) -> usize {
+        Arc::strong_count(&self.inner)
     }
 
     /// New zeroed memory of `len` bytes, registered. Its address is its IOVA.
@@ -94,13 +99,15 @@ impl Pd {
     /// Registers any bytes of the program's, wherever they begin and end, as often as wanted (`ibv_reg_mr`). Its address is the program's.
     ///
     /// The card maps the pages around them, each run of pages once; it reaches the bytes alone. How they are reached depends on the
-    /// [transport](weft_card_transport::Transport::lend); the pages are never exchanged or copied behind the program's back.
+    /// [transport](weft_card_transport::Transport::lend); but for a lent device the pages are never exchanged or copied behind the program's back.
     ///
     /// # Safety
     /// From this call until [`Mr::dereg`] answered `Ok`, or until the device and everything of it is gone,
     /// 1. the pages around the bytes stay allocated: readable, writable, not freed, moved or mapped over;
     /// 2. there is no reference to the bytes, and they are read and written by no other means than [`Mr`]'s or a pointer that
-    ///    follows the rules of [`Mr::as_ptr`].
+    ///    follows the rules of [`Mr::as_ptr`];
+    /// 3. on a device that a broker lends, nobody accesses the pages around the bytes during this call and while the region goes: they are exchanged for
+    ///    lent ones, and back.
     #[tracing::instrument(name = "reg_raw", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len))]
     pub unsafe fn reg_raw(
         &self,

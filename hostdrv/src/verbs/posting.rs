@@ -26,6 +26,18 @@ enum Tell {
     Bell,
 }
 
+/// What became of a post in which nothing may be unusual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Usual {
+    /// It is posted.
+    Posted,
+    /// It is posted, and who takes has to be told: [`Qp::settle_send`] or [`Qp::settle_recv`] has to follow.
+    Late,
+    /// Nothing was done: [`Qp::post_send`] or [`Qp::post_recv`] has to follow.
+    No,
+}
+
 /// A work request of either queue.
 trait Post: Sized {
     /// The same, made of its parts: for calls on which the fast path must not depend. Else it has to lie in memory for them.
@@ -90,6 +102,31 @@ impl Qp {
         self.post(wr)
     }
 
+    /// Posts a work request to the send queue as [`post_send`](Self::post_send), if nothing about it is unusual. For who can make the work request once more:
+    /// nothing has to be kept of it.
+    #[inline(always)]
+    pub fn post_send_usual(&self, wr: SendWr<'_>) -> Usual {
+        self.post_usual(wr)
+    }
+
+    /// The same of [`post_recv`](Self::post_recv).
+    #[inline(always)]
+    pub fn post_recv_usual(&self, wr: RecvWr<'_>) -> Usual {
+        self.post_usual(wr)
+    }
+
+    /// After [`Usual::Late`] of [`post_send_usual`](Self::post_send_usual).
+    #[cold]
+    pub fn settle_send(&self) -> Result<(), VerbsError> {
+        SendWr::settle_alone(self)
+    }
+
+    /// After [`Usual::Late`] of [`post_recv_usual`](Self::post_recv_usual).
+    #[cold]
+    pub fn settle_recv(&self) -> Result<(), VerbsError> {
+        RecvWr::settle_alone(self)
+    }
+
     /// Posts work requests to the send queue, one after the other, and rings once. The first that is refused ends the list: `Err` has how
     /// many were posted before it, and why (`bad_wr` of `ibv_post_send`).
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
@@ -111,6 +148,24 @@ impl Qp {
         self.post_list(list)
     }
 
+    /// A Write and [Immediate Data](SendWr::immediate) behind it as one work request (`IBV_WR_RDMA_WRITE_WITH_IMM`; RFC 7306 §6): both are posted or neither, and they
+    /// make one completion, with the `wr_id` and the flags of `immediate`. They take two places of the send queue.
+    pub fn post_write_with_immediate(
+        &self,
+        write: SendWr<'_>,
+        immediate: SendWr<'_>,
+    ) -> Result<(), VerbsError> {
+        self.tell(match self.put_pair(&write, &immediate)? {
+            true => Tell::Bell,
+            false => Tell::Device,
+        })
+    }
+
+    /// Work requests that the send queue has room for; what was done silently has given its places back.
+    pub fn send_room(&self) -> u32 {
+        self.rings().send_room()
+    }
+
     /// Whatever is not usual is a call at its end, one for each way in which the short one can end: so the usual way saves no registers for it, and
     /// does not say how it ended.
     #[inline(always)]
@@ -123,6 +178,18 @@ impl Qp {
             Short::Posted => Ok(()),
             Short::Late => W::settle_alone(self),
             Short::No => wr.copied().post_alone(self),
+        }
+    }
+
+    #[inline(always)]
+    fn post_usual<W: Post>(&self, wr: W) -> Usual {
+        if tracing::level_enabled!(tracing::Level::TRACE) {
+            return Usual::No;
+        }
+        match wr.post_short(self) {
+            Short::Posted => Usual::Posted,
+            Short::Late => Usual::Late,
+            Short::No => Usual::No,
         }
     }
 

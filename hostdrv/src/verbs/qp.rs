@@ -163,7 +163,7 @@ impl Qp {
                     },
                 });
             }
-            if init.shareable {
+            if init.shareable && srq.file().is_none() {
                 return Err(VerbsError::NotShareable);
             }
             (cap.max_recv_wr, cap.max_recv_sge) = (1, 1);
@@ -229,22 +229,6 @@ impl Qp {
             (QpKind::Rc, Some(srq)) => commands::create_qp_with_srq(&config, srq.rings().id),
             (QpKind::Rc, None) => commands::create_qp(&config),
         };
-        let answer = device.command_in(&mut state, &create, &[]);
-        let answer = answer.map_err(|refusal| match refusal {
-            Refusal::Engine(engine::Error::Rung(rung, why)) => VerbsError::Rung { rung, why },
-            refusal => refusal.into(),
-        })?;
-        let id = QpId::from_number(answer.qp);
-        let qp_num = state.take_qp_num();
-        let capacity = Capacity {
-            send: cap.max_send_wr,
-            sges: cap.max_send_sge,
-            inline: cap.max_inline_data,
-            recv: cap.max_recv_wr,
-        };
-        let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
-        let cqs = [send_cq.clone(), recv_cq.clone()];
-        let deferred = device.is_deferred();
         let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
         // A target's are those of any shared queue of its domain.
         let receives = match (&init.kind, &shared) {
@@ -252,6 +236,29 @@ impl Qp {
             (_, Some(srq)) => srq.depth(),
             (_, None) => 0,
         };
+        let capacity = Capacity {
+            send: cap.max_send_wr,
+            sges: cap.max_send_sge,
+            inline: cap.max_inline_data,
+            recv: cap.max_recv_wr,
+        };
+        let id = match state.borrow_qp(&create, capacity, receives) {
+            Some(id) => id?,
+            None => {
+                let answer = device.command_in(&mut state, &create, &[]);
+                let answer = answer.map_err(|refusal| match refusal {
+                    Refusal::Engine(engine::Error::Rung(rung, why)) => {
+                        VerbsError::Rung { rung, why }
+                    }
+                    refusal => refusal.into(),
+                })?;
+                QpId::from_number(answer.qp)
+            }
+        };
+        let qp_num = state.take_qp_num();
+        let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
+        let cqs = [send_cq.clone(), recv_cq.clone()];
+        let deferred = device.is_deferred();
         let memory = state.queue_memory(id, capacity, receives, init.shareable);
         let made = memory
             .map_err(VerbsError::from)
@@ -376,6 +383,11 @@ impl Qp {
     /// Its connection is aborted, since nobody holds it any more: posts say so from now on.
     pub(crate) fn abandon(&self) {
         self.rings().abandon();
+    }
+
+    /// Something lives as long as the card's flow is in use: beyond the last handle, while the connection closes.
+    pub fn keep(&self, thing: impl Send + 'static) {
+        self.device().lock().keep_with(self.id(), Box::new(thing));
     }
 
     /// Does another process post to it?

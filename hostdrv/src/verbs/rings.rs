@@ -58,6 +58,25 @@ mod why {
     pub(super) const KIND: u32 = 1 << 7;
 }
 
+/// A Write and the Immediate Data behind it are one work request to the program: bits of [`Work::mark`] that are the other way.
+mod pair {
+    /// The Write: it never makes a completion.
+    pub(super) const WRITE: u32 = 1 << 30;
+    /// The Immediate Data: their completion is that of both.
+    pub(super) const IMMEDIATE: u32 = 1 << 31;
+}
+
+/// What the end of work is to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// That of its work request, which has this `wr_id`.
+    Work(u64),
+    /// That of a Write with Immediate Data.
+    Pair(u64),
+    /// Nothing yet: more of the same work request follows.
+    Part,
+}
+
 /// Work under way in one queue.
 ///
 /// Who posts has `latch`; who polls, or gives the places of silent work back, has the completion queue's lock. They meet in `limit` only.
@@ -81,7 +100,7 @@ pub(super) struct WorkQueue {
 /// What is remembered of a work request. Written before the doorbell, read behind its CQE or its `done`.
 struct Work {
     wr_id: AtomicU64,
-    /// The number of its first block, or of its element; all bits the other way if it is silent.
+    /// The number of its first block, or of its element; all bits the other way if it is silent. Then what of a pair it is ([`pair`]).
     mark: AtomicU32,
     /// The block or element behind it.
     end: AtomicU32,
@@ -112,6 +131,15 @@ impl Oldest<'_> {
 #[inline(always)]
 fn is_done(number: u32, done: u32) -> bool {
     done.wrapping_sub(number) as i32 >= 0
+}
+
+/// The mark of work at `number`.
+#[inline(always)]
+fn mark(signaled: bool, number: u32) -> u32 {
+    match signaled {
+        true => number,
+        false => !number,
+    }
 }
 
 #[inline(always)]
@@ -153,8 +181,14 @@ impl WorkQueue {
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        let posted = self.posted.load(Ordering::Relaxed);
-        is_done(self.limit.load(Ordering::Acquire), posted)
+        !self.has_room(1)
+    }
+
+    /// Is there a place for so many more, which are one at least?
+    #[inline(always)]
+    fn has_room(&self, places: u32) -> bool {
+        let last = self.posted.load(Ordering::Relaxed).wrapping_add(places - 1);
+        !is_done(self.limit.load(Ordering::Acquire), last)
     }
 
     /// Are its places in the completion queue counted? It does not change while that has its lock.
@@ -208,36 +242,44 @@ impl WorkQueue {
         self.latch.settle(why::UNTOLD)
     }
 
-    /// Keeps a place for a work request and its CQE; `done`: how far the queue is done.
+    /// Keeps places for work requests and their CQEs; `done`: how far the queue is done.
     fn reserve(
         &self,
+        places: u32,
         full: fn(u32) -> VerbsError,
         done: impl FnOnce() -> u32,
     ) -> Result<Held<'_>, VerbsError> {
         let held = self.latch.lock();
-        if self.is_full() && !self.make_room(done) {
+        if !self.has_room(places) && !self.make_room(places, done) {
             return Err(full(self.depth));
         }
         if self.is_counted() {
-            self.cq.promise()?;
+            for promised in 0..places {
+                if let Err(refused) = self.cq.promise() {
+                    self.cq.forget(promised as usize);
+                    return Err(refused);
+                }
+            }
         }
         Ok(held)
     }
 
-    /// Gives back the places of what was done silently; true: there is one now.
+    /// Gives back the places of what was done silently; true: there are so many now.
     #[cold]
-    fn make_room(&self, done: impl FnOnce() -> u32) -> bool {
+    fn make_room(&self, places: u32, done: impl FnOnce() -> u32) -> bool {
         self.cq.reap(self, done());
-        !self.is_full()
+        self.has_room(places)
     }
 
     /// The work request from `number` to `end` was put there.
     #[inline(always)]
     fn remember(&self, work: &Work, wr_id: u64, signaled: bool, number: u32, end: u32) {
-        let mark = match signaled {
-            true => number,
-            false => !number,
-        };
+        self.remember_as(work, wr_id, mark(signaled, number), end);
+    }
+
+    /// The same, with its mark.
+    #[inline(always)]
+    fn remember_as(&self, work: &Work, wr_id: u64, mark: u32, end: u32) {
         work.wr_id.store(wr_id, Ordering::Relaxed);
         work.mark.store(mark, Ordering::Relaxed);
         work.end.store(end, Ordering::Relaxed);
@@ -267,20 +309,20 @@ impl WorkQueue {
         self.free(oldest.0.end.load(Ordering::Relaxed), 1);
     }
 
-    /// The `wr_id` of the work that a CQE is of; all before it has its places back as well, and this says how many that are. `None`: no such
+    /// What the work that a CQE is of is to the program; all before it has its places back as well, and this says how many that are. `None`: no such
     /// work is under way.
-    pub(super) fn finish(&self, number: u32) -> Option<(u64, usize)> {
+    pub(super) fn finish(&self, number: u32) -> Option<(Ended, usize)> {
         let mut head = self.head.load(Ordering::Relaxed);
         let mut ended = 0;
         while ended < self.depth {
             let work = self.oldest(head)?;
-            let wr_id = work.wr_id.load(Ordering::Relaxed);
+            let what = work.ended(head);
             ended += 1;
             let is_it = head == number;
             head = work.end.load(Ordering::Relaxed);
             if is_it {
                 self.free(head, ended);
-                return Some((wr_id, ended as usize));
+                return Some((what, ended as usize));
             }
         }
         None
@@ -308,8 +350,7 @@ impl WorkQueue {
     fn oldest(&self, head: u32) -> Option<&Work> {
         let work = self.at(head)?;
         let blocks = work.end.load(Ordering::Relaxed).wrapping_sub(head);
-        let is_there = [head, !head].contains(&work.mark.load(Ordering::Relaxed));
-        (is_there && (1..=MAX_BLOCKS).contains(&blocks)).then_some(work)
+        (work.is_at(head) && (1..=MAX_BLOCKS).contains(&blocks)).then_some(work)
     }
 
     /// All before `head` has its places back: so many more.
@@ -338,9 +379,30 @@ impl WorkQueue {
 }
 
 impl Work {
+    /// Is it the work at `number`?
+    fn is_at(&self, number: u32) -> bool {
+        let mark = self.mark.load(Ordering::Relaxed);
+        [0, pair::WRITE, pair::IMMEDIATE]
+            .into_iter()
+            .any(|of_pair| [number, !number].contains(&(mark ^ of_pair)))
+    }
+
     /// Does it make a CQE in any case? It is the work at `number`.
     fn is_signaled_at(&self, number: u32) -> bool {
-        self.mark.load(Ordering::Relaxed) == number
+        let mark = self.mark.load(Ordering::Relaxed);
+        [number, number ^ pair::IMMEDIATE].contains(&mark)
+    }
+
+    /// What its end is to the program; it is the work at `number`.
+    fn ended(&self, number: u32) -> Ended {
+        let wr_id = self.wr_id.load(Ordering::Relaxed);
+        let mark = self.mark.load(Ordering::Relaxed);
+        let is = |of_pair| [number, !number].contains(&(mark ^ of_pair));
+        match (is(pair::WRITE), is(pair::IMMEDIATE)) {
+            (true, _) => Ended::Part,
+            (_, true) => Ended::Pair(wr_id),
+            _ => Ended::Work(wr_id),
+        }
     }
 }
 
@@ -517,7 +579,7 @@ impl Rings {
     pub(super) fn post_send(&self, wr_id: u64, wqe: &Wqe<'_>) -> Result<bool, VerbsError> {
         let (queue, layout, memory) = (&self.send, self.layout, self.memory());
         let full = |depth| VerbsError::SendQueueFull { depth };
-        let held = queue.reserve(full, || layout.send_done(memory))?;
+        let held = queue.reserve(1, full, || layout.send_done(memory))?;
         let number = queue.tail.load(Ordering::Relaxed);
         let end = number.wrapping_add(layout.put_send(memory, number, wqe));
         if let Some(work) = queue.at(number) {
@@ -525,6 +587,42 @@ impl Rings {
         }
         layout.ring_send(memory, end);
         Ok(held.leave(why::UNTOLD))
+    }
+
+    /// Posts a Write and the Immediate Data behind it, which are one work request, or neither. Is the bell to be rung?
+    pub(super) fn post_pair(
+        &self,
+        wr_id: u64,
+        write: &Wqe<'_>,
+        immediate: &Wqe<'_>,
+    ) -> Result<bool, VerbsError> {
+        let (queue, layout, memory) = (&self.send, self.layout, self.memory());
+        let full = |depth| VerbsError::SendQueueFull { depth };
+        let held = queue.reserve(2, full, || layout.send_done(memory))?;
+        // Before a CQE of the pair's can be there.
+        queue.cq.take_long_way();
+        let first = queue.next();
+        let second = first.wrapping_add(layout.put_send(memory, first, write));
+        let end = second.wrapping_add(layout.put_send(memory, second, immediate));
+        let marks = [
+            mark(false, first) ^ pair::WRITE,
+            mark(is_signaled(immediate), second) ^ pair::IMMEDIATE,
+        ];
+        for ((number, end), mark) in [(first, second), (second, end)].into_iter().zip(marks) {
+            if let Some(work) = queue.at(number) {
+                queue.remember_as(work, wr_id, mark, end);
+            }
+        }
+        layout.ring_send(memory, end);
+        Ok(held.leave(why::UNTOLD))
+    }
+
+    /// Work requests that there is room for in the send queue.
+    pub(super) fn send_room(&self) -> u32 {
+        let queue = &self.send;
+        let _held = queue.latch.lock();
+        queue.cq.reap(queue, self.layout.send_done(self.memory()));
+        queue.depth.saturating_sub(queue.under_way())
     }
 
     /// As [`try_post_send`](Self::try_post_send), of a receive.
@@ -575,7 +673,7 @@ impl Rings {
     pub(super) fn post_recv(&self, wr_id: u64, list: &[Sge]) -> Result<bool, VerbsError> {
         let (queue, layout, memory) = (&self.recv, self.layout, self.memory());
         let full = |depth| VerbsError::RecvQueueFull { depth };
-        let held = queue.reserve(full, || layout.recv_done(memory))?;
+        let held = queue.reserve(1, full, || layout.recv_done(memory))?;
         let number = queue.tail.load(Ordering::Relaxed);
         let end = number.wrapping_add(1);
         layout.put_recv(memory, number, list);

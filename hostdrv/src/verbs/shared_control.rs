@@ -18,11 +18,16 @@ use weft_engine::commands::{Answer, Command, Refusal};
 use weft_engine::{Event, QpId};
 
 use super::mr::Mr;
+use super::pd::Pd;
 use super::qp::Qp;
 use super::shared_line::{NotPosted, SharedLine};
+use super::srq::Srq;
 use super::xrcd::QpKind;
 use super::VerbsError;
-use crate::device::{Account, Control, ControlRings, Device, Gate, Open, Quota, Resource};
+use crate::device::{
+    Account, Control, ControlRings, Device, DeviceLender, Gate, LentDevice, Open, Quota, Resource,
+};
+use weft_card_transport::Transport;
 
 /// What a borrower has to know of lent control rings beside their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,8 +124,40 @@ impl ControlLease {
         Ok(qp.id().number())
     }
 
+    /// The borrower may register memory in this domain; its number in commands. It lives as long as the lease.
+    pub fn give_pd(&self, pd: &Pd) -> Result<u32, VerbsError> {
+        if !pd.device().is(&self.device) {
+            return Err(VerbsError::WrongDevice { what: "lease" });
+        }
+        let mut state = self.device.lock();
+        state.give_pd(self.control_client, pd.id(), Box::new(pd.clone()));
+        Ok(pd.id().number())
+    }
+
+    /// The borrower may not any more. False: it has registered something in it, and may.
+    pub fn take_pd_back(&self, pd: &Pd) -> bool {
+        let mut state = self.device.lock();
+        state.take_pd_back(self.control_client, pd.id())
+    }
+
+    /// The borrower may ask for the state of this shared receive queue and set its limit; its number in commands.
+    pub fn give_srq(&self, srq: &Srq) -> Result<u32, VerbsError> {
+        if !srq.pd().device().is(&self.device) {
+            return Err(VerbsError::WrongDevice { what: "lease" });
+        }
+        let id = srq.rings().id;
+        self.device.lock().give_srq(self.control_client, id, true);
+        Ok(id.number())
+    }
+
+    /// The borrower has it no longer.
+    pub fn take_srq_back(&self, srq: &Srq) {
+        let id = srq.rings().id;
+        self.device.lock().give_srq(self.control_client, id, false);
+    }
+
     /// The borrower has no longer what commands call so. Who else has it keeps it, and its connection.
-    pub fn take_target_back(&self, number: u32) {
+    pub fn take_qp_back(&self, number: u32) {
         let mut state = self.device.lock();
         state.take_qp_back(self.control_client, QpId::from_number(number));
     }
@@ -198,6 +235,16 @@ impl SharedControl {
             answered: 0,
             line: None,
         })
+    }
+
+    /// A device of them, for programs that are written for one; what is asked for beside the rings goes to `lender`.
+    pub fn into_device(
+        self,
+        transport: Arc<dyn Transport>,
+        lender: Arc<dyn DeviceLender>,
+        lent: &LentDevice,
+    ) -> Device {
+        Device::borrowed(transport, lender, self.control, lent)
     }
 
     /// Commands wake who lends it, and fail when that is gone.

@@ -27,6 +27,9 @@ const PAGE: usize = 64;
 const STATE: usize = 0;
 const OWNER_ASLEEP: usize = 1;
 const BORROWER_ASLEEP: usize = 2;
+/// The fence that the borrower asked for last, and the last one that has ended.
+const FENCE: usize = 3;
+const FENCE_DONE: usize = 4;
 
 /// What is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -130,6 +133,26 @@ impl LentLine {
         }
     }
 
+    /// The number of the fence that the borrower asks for.
+    pub fn fence_asked(&self) -> u32 {
+        let word = self.word(FENCE);
+        word.map_or(0, |word| word.load(Ordering::SeqCst) as u32)
+    }
+
+    /// What tells the borrower, when it is dropped, that this fence has ended.
+    pub fn fence_ends(&self, number: u32) -> impl Send + 'static {
+        /// Tells when it is dropped.
+        struct Ends(QueueMemory, u32);
+        impl Drop for Ends {
+            fn drop(&mut self) {
+                if let Some(word) = self.0.words().get(FENCE_DONE) {
+                    word.store(self.1.into(), Ordering::SeqCst);
+                }
+            }
+        }
+        Ends(self.page.clone(), number)
+    }
+
     /// Posts fail from now on, and who sleeps is told.
     pub fn end(&self, why: Gone) {
         if let Some(state) = self.word(STATE) {
@@ -153,14 +176,24 @@ pub struct SharedLine {
     rung: Mutex<u64>,
     woken: Condvar,
     ring: Box<dyn Fn() + Send + Sync>,
+    heard: Box<dyn Fn() + Send + Sync>,
 }
 
 impl SharedLine {
     /// From files that came from [`LentLine::files`] by whatever way; `ring` wakes the owner, and does not wait. A thread listens until one of the
     /// two is gone.
     pub fn open(
+        files: [OwnedFd; 2],
+        ring: impl Fn() + Send + Sync + 'static,
+    ) -> io::Result<Arc<Self>> {
+        Self::open_with(files, ring, || ())
+    }
+
+    /// The same; `heard` is called whenever the owner has rung, and at its end.
+    pub fn open_with(
         [page, bell]: [OwnedFd; 2],
         ring: impl Fn() + Send + Sync + 'static,
+        heard: impl Fn() + Send + Sync + 'static,
     ) -> io::Result<Arc<Self>> {
         let page = QueueMemory::map(page)?;
         page.check_room(PAGE)?;
@@ -170,6 +203,7 @@ impl SharedLine {
             rung: Mutex::default(),
             woken: Condvar::new(),
             ring: Box::new(ring),
+            heard: Box::new(heard),
         });
         let listening = line.clone();
         std::thread::Builder::new()
@@ -206,6 +240,7 @@ impl SharedLine {
     fn tell(&self) {
         *self.rung() += 1;
         self.woken.notify_all();
+        (self.heard)();
     }
 
     /// What is gone, if something is.
@@ -227,12 +262,35 @@ impl SharedLine {
 
     /// Something was posted.
     pub(super) fn posted(line: &Option<Arc<Self>>) {
-        let Some(line) = line else { return };
-        fence(Ordering::SeqCst);
-        let asleep = line.word(OWNER_ASLEEP);
-        if asleep.load(Ordering::SeqCst) != 0 && asleep.swap(0, Ordering::SeqCst) != 0 {
-            (line.ring)();
+        if let Some(line) = line {
+            line.wake_owner();
         }
+    }
+
+    /// Wakes the owner, if it sleeps. Behind what was written for it.
+    pub fn wake_owner(&self) {
+        fence(Ordering::SeqCst);
+        let asleep = self.word(OWNER_ASLEEP);
+        if asleep.load(Ordering::SeqCst) != 0 && asleep.swap(0, Ordering::SeqCst) != 0 {
+            (self.ring)();
+        }
+    }
+
+    /// What the owner writes from now on wakes who hears the bell. Look once more afterwards.
+    pub fn arm(&self) {
+        self.word(BORROWER_ASLEEP).store(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Asks that the card be waited for, by this number.
+    pub fn begin_fence(&self, number: u32) {
+        self.word(FENCE).store(number.into(), Ordering::SeqCst);
+        self.wake_owner();
+    }
+
+    /// The last number that it was waited for.
+    pub fn fence_done(&self) -> u32 {
+        self.word(FENCE_DONE).load(Ordering::SeqCst) as u32
     }
 
     /// Sleeps until `look` finds something, or the time is over. What is there already is found also when the owner is gone; then nothing more

@@ -170,6 +170,11 @@ impl Pd {
         self.make_xrc_srq(xrcd, cq, init, false)
     }
 
+    /// A shared receive queue whose memory another process may map ([`Srq::file`]) and post to; this process does not.
+    pub fn create_shareable_srq(&self, init: &SrqInit) -> Result<Srq, VerbsError> {
+        self.make_srq(init, None, true)
+    }
+
     /// The same whose memory another process may map.
     pub(super) fn create_shareable_xrc_srq(
         &self,
@@ -291,6 +296,11 @@ fn check_limit(limit: u32, max_wr: u32) -> Result<(), VerbsError> {
 }
 
 impl Srq {
+    /// Its memory, if it can be lent.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.inner.rings.file()
+    }
+
     /// The XRC domain that it is in, if it is in one.
     pub fn xrcd(&self) -> Option<&Xrcd> {
         self.inner.xrcd.as_ref()

@@ -68,6 +68,28 @@ pub struct Wc {
     pub imm_data: Option<u64>,
 }
 
+/// Where the short way of a poll writes what it finds, each as soon as it is known: so nothing has to be kept ([`Cq::poll_usual`](super::Cq::poll_usual)).
+pub trait FoundWc {
+    /// What was done, and how it ended.
+    fn what(&mut self, opcode: WcOpcode, status: WcStatus, qp_num: u32);
+
+    /// By which work request. It has no flags: no immediate data, nothing invalidated, nothing solicited.
+    fn which(&mut self, wr_id: u64, byte_len: u32);
+}
+
+impl FoundWc for Wc {
+    #[inline(always)]
+    fn what(&mut self, opcode: WcOpcode, status: WcStatus, qp_num: u32) {
+        (self.opcode, self.status, self.qp_num) = (opcode, status, qp_num);
+    }
+
+    #[inline(always)]
+    fn which(&mut self, wr_id: u64, byte_len: u32) {
+        (self.wr_id, self.byte_len, self.solicited) = (wr_id, byte_len, false);
+        (self.invalidated_rkey, self.imm_data) = (None, None);
+    }
+}
+
 impl Default for Wc {
     /// Of nothing: to be written over by [`Cq::poll_slice`](super::Cq::poll_slice).
     fn default() -> Self {

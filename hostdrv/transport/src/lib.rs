@@ -4,8 +4,10 @@
 //! VFIO, vfio-user, a serial line and the in-process simulator are transports; everything above is one code.
 
 mod address;
+mod borrowed;
 mod by_port;
 pub mod dma;
+mod exchange;
 pub mod fork;
 mod interface;
 mod iova;
@@ -32,6 +34,7 @@ use thiserror::Error;
 use crate::dma::DmaBuffer;
 
 pub use self::address::PciAddress;
+pub use self::borrowed::{Bell, BorrowedCard, CardLender, LentMemory};
 pub use self::by_port::{ByPort, VECTOR};
 pub use self::interface::{Interface, INTERFACE_VARIABLE};
 pub use self::iova::IovaAllocator;
@@ -180,7 +183,7 @@ pub trait Transport: Send + Sync {
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError>;
 
     /// Maps pages that stay in use: whatever is in them goes on being read and written by anybody, during this call too, and they may be mapped
-    /// already, wholly or in part. They are never exchanged. As [`map`](Self::map) otherwise, which does it where that exchanges nothing.
+    /// already, wholly or in part. They are never exchanged, but by a [`BorrowedCard`]. As [`map`](Self::map) otherwise, which does it where that exchanges nothing.
     ///
     /// # Safety
     /// The memory is valid for reads and writes and stays so until [`unmap`](Self::unmap): the card may change it at any time.

@@ -2,4 +2,5 @@
 
 mod toy;
 mod vfio_user;
+mod vfio_user_descriptors;
 mod vfio_user_hostile;

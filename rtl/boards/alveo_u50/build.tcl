@@ -62,6 +62,8 @@ proc make_project {} {
   set_property file_type SystemVerilog [get_files *.sv]
   # Assertions and what watches are for simulations.
   set_property verilog_define {SYNTHESIS=1} [current_fileset]
+  # Their macros are a header.
+  set_property include_dirs $rtl/prim [current_fileset]
   set_property top weft_u50 [current_fileset]
   add_files -fileset constrs_1 -norecurse [list $here/weft_u50.xdc $here/floor.xdc $rtl/boards/cdc/cdc.tcl]
   # The crossings are found by the modules' names, and the floor by instances: in the run of place and route, where everything is there.

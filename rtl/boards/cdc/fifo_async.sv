@@ -5,6 +5,8 @@
 // Why:       The writer sees room as late as the reader sees words: with equal clocks 16 words suffice for one each cycle. Both resets are one reset,
 //            each released in its own clock.
 
+`include "weft_assert.svh"
+
 module fifo_async #(
   parameter int unsigned WIDTH = 32,
   parameter int unsigned DEPTH = 16
@@ -101,30 +103,11 @@ module fifo_async #(
   end
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic [ADDR_W:0] held;
   assign held = wr_seen - rd_count_q;
-  always_ff @(posedge wr_clk_i) begin
-    if (wr_rst_ni) begin
-      never_more_than_room : assert (used <= (ADDR_W + 1)'(DEPTH));
-    end
-  end
-  always_ff @(posedge rd_clk_i) begin
-    if (rd_rst_ni) begin
-      never_read_ahead : assert (held <= (ADDR_W + 1)'(DEPTH));
-    end
-  end
-  stream_rules #(
-    .WIDTH(WIDTH)
-  ) u_rules (
-    .clk_i  (rd_clk_i),
-    .rst_ni (rd_rst_ni),
-    .clear_i(1'b0),
-    .valid_i(rd_valid_o),
-    .ready_i(rd_ready_i),
-    .data_i (rd_data_o)
-  );
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(never_more_than_room, used <= (ADDR_W + 1)'(DEPTH), wr_clk_i, wr_rst_ni)
+  `WEFT_ASSERT(never_read_ahead, held <= (ADDR_W + 1)'(DEPTH), rd_clk_i, rd_rst_ni)
+  `WEFT_STREAM(u_rules, rd_valid_o, rd_ready_i, rd_data_o, 1'b0, rd_clk_i, rd_rst_ni)
 `endif
 
 endmodule

@@ -5,6 +5,8 @@
 // Why:       The value seen is one that the counter had shortly before, never another one, because one bit of its Gray code changes. Both resets are
 //            one reset.
 
+`include "weft_assert.svh"
+
 module gray_sync #(
   parameter int unsigned WIDTH = 8
 ) (
@@ -45,14 +47,6 @@ module gray_sync #(
     else dst_count_o <= count;
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge src_clk_i) begin
-    if (src_rst_ni) begin
-      one_bit_at_a_time : assert ($onehot0(gray_d ^ gray_q));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_bit_at_a_time, $onehot0(gray_d ^ gray_q), src_clk_i, src_rst_ni)
 
 endmodule

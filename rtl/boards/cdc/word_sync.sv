@@ -6,6 +6,8 @@
 // Why:       One word at a time is held until the other side has taken it. Values of the source in between are not seen. It is for counters and
 //            states. Both resets are one reset.
 
+`include "weft_assert.svh"
+
 module word_sync #(
   parameter int unsigned WIDTH = 32
 ) (
@@ -59,17 +61,15 @@ module word_sync #(
 
 `ifndef SYNTHESIS
   // The word in flight does not change.
-  // verilator lint_off SYNCASYNCNET
   logic [WIDTH-1:0] last_q;
   logic             under_way_q;
+  // verilator lint_off SYNCASYNCNET
   always_ff @(posedge src_clk_i) begin
     under_way_q <= src_rst_ni && request_q != answer;
     last_q      <= held_q;
-    if (src_rst_ni) begin
-      held_stays : assert (under_way_q -> held_q == last_q);
-    end
   end
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(held_stays, under_way_q -> held_q == last_q, src_clk_i, src_rst_ni)
 `endif
 
 endmodule

@@ -40,7 +40,7 @@ def synthesize(parameters: list[str], folder: str) -> None:
     settings = [f"-G {pair}" for pair in parameters] + ["-DSYNTHESIS"]
     for command in (
         # The stubs are modules without contents.
-        f"read_slang --empty-blackboxes --top {TOP} {' '.join(settings)} {' '.join(files)}",
+        f"read_slang {synth.INCLUDE} --empty-blackboxes --top {TOP} {' '.join(settings)} {' '.join(files)}",
         # Without the proof that abc's mapping is right.
         "scratchpad -set abc9.verify 0",
         synth.SYNTHESIS["ecp5"].format(top=TOP),

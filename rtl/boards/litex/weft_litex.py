@@ -93,6 +93,7 @@ class WeftCard(LiteXModule):
         self.specials += Instance("weft_card", p_DATA_W=data_width, p_NUM_FLOWS=flows, p_NUM_STAGS=stags, p_PUSH_SLOTS=0, p_CLOCK_KHZ=clock_khz,
                                   **connections)
         if platform is not None:
+            platform.add_verilog_include_path(str(RTL / "prim"))
             for file in sources():
                 platform.add_source(str(file))
 
@@ -115,7 +116,7 @@ def elaborate(data_width: int, out: pathlib.Path) -> str:
         return "verilator is not installed: apt-get install verilator"
     # What LiteX writes has a style of its own: what counts here is the card's instance, its names and widths.
     command = [verilator, "--lint-only", "-sv", "-Wno-fatal", "-Wno-lint", "-Wwarn-PINMISSING", "-Wwarn-WIDTH", "-Wno-TIMESCALEMOD",
-               "--top-module", f"litex_{data_width}", str(RTL / "syn/lint.vlt"), *map(str, sources()), str(file)]
+               f"-I{RTL / 'prim'}", "--top-module", f"litex_{data_width}", str(RTL / "syn/lint.vlt"), *map(str, sources()), str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     pins = [line for line in said.split("\n") if re.search(rf"Warning-(PINMISSING|WIDTH): \S*{file.name}", line)]

@@ -5,6 +5,8 @@
 // Why:       The wires between the dies, ready among them, go from register to register. Each side has its own reset, asserted together; nothing may
 //            come in before both are released.
 
+`include "weft_assert.svh"
+
 module die_crossing #(
   parameter int unsigned WIDTH = 32
 ) (
@@ -52,13 +54,6 @@ module die_crossing #(
     .shown_o   ()
   );
 
-`ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    both_released : assert (!(first_rst_ni && in_valid_i) || second_rst_ni);
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(both_released, !(first_rst_ni && in_valid_i) || second_rst_ni, clk_i, 1'b1)
 
 endmodule

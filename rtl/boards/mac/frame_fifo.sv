@@ -13,6 +13,8 @@
 //            nothing is shown, and the rest of that frame is dropped.
 //            Room is DEPTH - 2 beats and FRAMES frames; read beats are room again some 5 cycles of both clocks later. Both resets are one reset.
 
+`include "weft_assert.svh"
+
 module frame_fifo #(
   parameter int unsigned WIDTH  = 577,
   parameter int unsigned DEPTH  = 512,  // beats, a power of two
@@ -190,33 +192,12 @@ module frame_fifo #(
     $error("frame_fifo: DEPTH must be a power of two, at least 8");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge wr_clk_i) begin
-    if (wr_rst_ni) begin
-      never_over_the_unread : assert (used < (ADDR_W + 1)'(DEPTH));
-      length_is_what_is_in : assert (length_q == ADDR_W'(count_q - start_q));
-      // A frame that never fits would wait for ever.
-      longest_frame_fits : assert (DROP || length_q < ADDR_W'(DEPTH - 2));
-    end
-  end
-  always_ff @(posedge rd_clk_i) begin
-    if (rd_rst_ni) begin
-      no_gap_inside : assert (!inside_q || head_valid_q);
-      one_is_one : assert (!some_q || (one_q == (left_q == ADDR_W'(1)) && left_q != '0));
-    end
-  end
-  stream_rules #(
-    .WIDTH(WIDTH + 1)
-  ) u_rules (
-    .clk_i  (rd_clk_i),
-    .rst_ni (rd_rst_ni),
-    .clear_i(rd_abort_i),
-    .valid_i(rd_valid_o || rd_abort_i),
-    .ready_i(rd_ready_i),
-    .data_i ({rd_last_o, rd_data_o})
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(never_over_the_unread, used < (ADDR_W + 1)'(DEPTH), wr_clk_i, wr_rst_ni)
+  `WEFT_ASSERT(length_is_what_is_in, length_q == ADDR_W'(count_q - start_q), wr_clk_i, wr_rst_ni)
+  // A frame that never fits would wait for ever.
+  `WEFT_ASSERT(longest_frame_fits, DROP || length_q < ADDR_W'(DEPTH - 2), wr_clk_i, wr_rst_ni)
+  `WEFT_ASSERT(no_gap_inside, !inside_q || head_valid_q, rd_clk_i, rd_rst_ni)
+  `WEFT_ASSERT(one_is_one, !some_q || (one_q == (left_q == ADDR_W'(1)) && left_q != '0), rd_clk_i, rd_rst_ni)
+  `WEFT_STREAM(u_rules, rd_valid_o || rd_abort_i, rd_ready_i, {rd_last_o, rd_data_o}, rd_abort_i, rd_clk_i, rd_rst_ni)
 
 endmodule

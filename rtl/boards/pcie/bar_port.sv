@@ -18,6 +18,8 @@
 //            A write without strobes is only answered. The worst response of a burst's words is its response.
 //            Registers are read as words of 32 bits: of a wider beat the first word is read, and is in all of its words.
 
+`include "weft_assert.svh"
+
 module bar_port #(
   parameter int unsigned        DATA_W = 512,
   parameter int unsigned        ID_W   = 4,
@@ -256,44 +258,9 @@ module bar_port #(
     $error("bar_port: DATA_W must be a power of two of at least 64, WINDOW a multiple of 4 KiB");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH(17)
-  ) u_aw_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(m_axil_awvalid),
-    .ready_i(m_axil_awready),
-    .data_i (m_axil_awaddr)
-  );
-  stream_rules #(
-    .WIDTH(36)
-  ) u_w_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(m_axil_wvalid),
-    .ready_i(m_axil_wready),
-    .data_i ({m_axil_wstrb, m_axil_wdata})
-  );
-  stream_rules #(
-    .WIDTH(DATA_W + 3)
-  ) u_r_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(s_axi_rvalid),
-    .ready_i(s_axi_rready),
-    .data_i ({s_axi_rlast, s_axi_rresp, s_axi_rdata})
-  );
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      words_have_strobes : assert (write_q == WTake -> todo_q[word_q]);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_aw_rules, m_axil_awvalid, m_axil_awready, m_axil_awaddr)
+  `WEFT_STREAM(u_w_rules, m_axil_wvalid, m_axil_wready, {m_axil_wstrb, m_axil_wdata})
+  `WEFT_STREAM(u_r_rules, s_axi_rvalid, s_axi_rready, {s_axi_rlast, s_axi_rresp, s_axi_rdata})
+  `WEFT_ASSERT(words_have_strobes, write_q == WTake -> todo_q[word_q])
 
 endmodule

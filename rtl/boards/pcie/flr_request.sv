@@ -5,6 +5,8 @@
 // Why:       The card is function 0. A pulse for another function is answered at once, since nothing here belongs to it. During a reset, pulses of
 //            function 0 are the same reset; those of others are not answered (a device with one function has none).
 
+`include "weft_assert.svh"
+
 module flr_request #(
   parameter int unsigned FNC_W = 8
 ) (
@@ -45,16 +47,14 @@ module flr_request #(
   end
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic req_last_q, done_last_q;
+  // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     req_last_q  <= rst_ni && req_o;
     done_last_q <= done_i;
-    if (rst_ni) begin
-      req_until_done : assert (!req_last_q || req_o || done_last_q);
-    end
   end
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(req_until_done, !req_last_q || req_o || done_last_q)
 `endif
 
 endmodule

@@ -8,6 +8,8 @@
 //            lost because its vector was masked.
 //            `clear_i` (a reset of the function) drops pending ones; the one at the core is held until it answers.
 
+`include "weft_assert.svh"
+
 module irq_request #(
   parameter int unsigned VECTORS = 1,   // at most 32
   parameter int unsigned RETRY   = 256  // cycles
@@ -70,25 +72,8 @@ module irq_request #(
     $error("irq_request: 1 to 32 vectors, RETRY at least 1");
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH(5)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(irq_valid_o),
-    .ready_i(irq_ack_i || irq_fail_i),
-    .data_i (irq_vector_o)
-  );
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      vector_known : assert (vector_valid_i -> 32'(vector_i) < VECTORS);
-      answer_asked : assert ((irq_ack_i || irq_fail_i) -> irq_valid_o);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, irq_valid_o, irq_ack_i || irq_fail_i, irq_vector_o)
+  `WEFT_ASSERT(vector_known, vector_valid_i -> 32'(vector_i) < VECTORS)
+  `WEFT_ASSERT(answer_asked, (irq_ack_i || irq_fail_i) -> irq_valid_o)
 
 endmodule

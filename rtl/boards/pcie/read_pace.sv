@@ -7,6 +7,8 @@
 //            bytes or more; at 64 bytes a beat half of the cycles at least are left for writes. The card itself bounds the beats in flight: 512 of
 //            payload, 64 of jobs, 64 of elements.
 
+`include "weft_assert.svh"
+
 module read_pace (
   input logic clk_i,
   input logic rst_ni,
@@ -40,20 +42,6 @@ module read_pace (
     end
   end
 
-`ifndef SYNTHESIS
-  // Assertions sample the asynchronous reset.
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH(8)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(m_axi_arvalid),
-    .ready_i(m_axi_arready),
-    .data_i (s_axi_arlen)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, m_axi_arvalid, m_axi_arready, s_axi_arlen)
 
 endmodule

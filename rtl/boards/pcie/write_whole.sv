@@ -11,6 +11,8 @@
 //            All writes have one ID. In a burst the beats with strobes come first and have no hole, as the card gives them. DEPTH beats are more than
 //            the longest burst; BURSTS are in flight at most.
 
+`include "weft_assert.svh"
+
 module write_whole #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned DEPTH  = 256,
@@ -188,37 +190,17 @@ module write_whole #(
   assign m_axi_bready = order_valid && !order_empty && s_axi_bready;
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic gap_q;
+  // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     if (!rst_ni) gap_q <= 1'b0;
     else if (taken) gap_q <= !in_last && (gap_q || !strobed);
-    if (rst_ni) begin
-      strobes_come_first : assert (!(taken && strobed && gap_q));
-      whole_is_here : assert (!busy_q || beat_valid);
-    end
   end
-  stream_rules #(
-    .WIDTH(72)
-  ) u_aw_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(m_axi_awvalid),
-    .ready_i(m_axi_awready),
-    .data_i ({m_axi_awaddr, m_axi_awlen})
-  );
-  stream_rules #(
-    .WIDTH(BEAT_W + 1)
-  ) u_w_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(m_axi_wvalid),
-    .ready_i(m_axi_wready),
-    .data_i ({m_axi_wlast, m_axi_wstrb, m_axi_wdata})
-  );
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(strobes_come_first, !(taken && strobed && gap_q))
+  `WEFT_ASSERT(whole_is_here, !busy_q || beat_valid)
+  `WEFT_STREAM(u_aw_rules, m_axi_awvalid, m_axi_awready, {m_axi_awaddr, m_axi_awlen})
+  `WEFT_STREAM(u_w_rules, m_axi_wvalid, m_axi_wready, {m_axi_wlast, m_axi_wstrb, m_axi_wdata})
 `endif
 
 endmodule

@@ -11,6 +11,8 @@
 //            Fcs      | four bytes
 //            Gap      | nothing, at least 12 bytes with Idle
 
+`include "weft_assert.svh"
+
 module gmii_tx (
   input logic clk_i,  // 125 MHz
   input logic rst_ni,
@@ -118,14 +120,6 @@ module gmii_tx (
   logic unused;
   assign unused = s_axis_tkeep[0];
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      no_gap_inside : assert (!underrun_o);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(no_gap_inside, !underrun_o)
 
 endmodule

@@ -9,6 +9,8 @@
 //            Fetch   | a beat is read from memory   | always
 //            Give    | the beat is offered          | taken
 
+`include "weft_assert.svh"
+
 module serial_read (
   input logic clk_i,
   input logic rst_ni,
@@ -114,24 +116,7 @@ module serial_read (
   logic unused;
   assign unused = ^s_axi_araddr[3:0];
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      answers_are_expected : assert (!done_i || waits_o);
-    end
-  end
-  stream_rules #(
-    .WIDTH(133)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(s_axi_rvalid),
-    .ready_i(s_axi_rready),
-    .data_i ({s_axi_rid, s_axi_rresp, s_axi_rlast, s_axi_rdata})
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(answers_are_expected, !done_i || waits_o)
+  `WEFT_STREAM(u_rules, s_axi_rvalid, s_axi_rready, {s_axi_rid, s_axi_rresp, s_axi_rlast, s_axi_rdata})
 
 endmodule

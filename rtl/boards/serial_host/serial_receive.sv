@@ -7,6 +7,8 @@
 //            States: the field of the next byte.
 // Why:       An error, or `break_i`, makes a pulse on `bad_o`. From then on all but a good HOST_SYNC is skipped, as it is after reset.
 
+`include "weft_assert.svh"
+
 module serial_receive
   import serial_pkg::*;
 (
@@ -171,25 +173,8 @@ module serial_receive
     end
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      nothing_offered_while_broken : assert (!offered_q || !broken_q);
-      words_are_written_in_data : assert (!we_q || kind_q == HOST_DATA);
-    end
-  end
-  stream_rules #(
-    .WIDTH(72)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(break_i),
-    .valid_i(frame_valid_o || break_i),
-    .ready_i(frame_ready_i),
-    .data_i ({kind_o, tail_o})
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(nothing_offered_while_broken, !offered_q || !broken_q)
+  `WEFT_ASSERT(words_are_written_in_data, !we_q || kind_q == HOST_DATA)
+  `WEFT_STREAM(u_rules, frame_valid_o || break_i, frame_ready_i, {kind_o, tail_o}, break_i)
 
 endmodule

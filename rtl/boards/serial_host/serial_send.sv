@@ -11,6 +11,8 @@
 //            Crc   | the CRC                                | sent
 // Why:       The bytes of a DMA write come from the caller's memory: words of 16 bytes with a strobe for each byte, a cycle after `re_o`.
 
+`include "weft_assert.svh"
+
 module serial_send
   import serial_pkg::*;
 (
@@ -184,26 +186,9 @@ module serial_send
   logic unused;
   assign unused = ^payload[127:80];
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_at_a_time : assert ((pick_q & (pick_q - 1'b1)) == '0 || state_q == Idle);
-      requests_are_whole : assert (!write_valid_i || write_bytes_i != '0);
-      inside_the_burst : assert (state_q != Data || data_left_q != '0);
-    end
-  end
-  stream_rules #(
-    .WIDTH(8)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(byte_valid_o),
-    .ready_i(byte_ready_i),
-    .data_i (byte_o)
-  );
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_at_a_time, (pick_q & (pick_q - 1'b1)) == '0 || state_q == Idle)
+  `WEFT_ASSERT(requests_are_whole, !write_valid_i || write_bytes_i != '0)
+  `WEFT_ASSERT(inside_the_burst, state_q != Data || data_left_q != '0)
+  `WEFT_STREAM(u_rules, byte_valid_o, byte_ready_i, byte_o)
 
 endmodule

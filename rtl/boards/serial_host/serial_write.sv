@@ -10,6 +10,8 @@
 //            Answer  | the response is offered      | taken
 // Why:       Strobes may have no hole from the first to the last (the card keeps that). A burst without any is answered at once.
 
+`include "weft_assert.svh"
+
 module serial_write (
   input logic clk_i,
   input logic rst_ni,
@@ -138,19 +140,15 @@ module serial_write (
   assign unused = ^s_axi_awaddr[3:0];
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic ended_q;  // a word did not reach its end: no more strobes
   always_ff @(posedge clk_i) begin
     if (state_q == Address) ended_q <= 1'b0;
     else if (push && (bytes_q != '0 || ones != '0) && !s_axi_wstrb[15]) ended_q <= 1'b1;
-    if (rst_ni) begin
-      no_strobes_behind_a_hole : assert (!push || !ended_q || ones == '0);
-      no_hole_in_a_word : assert (!push || ones == '0 || 32'(s_axi_wstrb) >> skip == (32'd1 << ones) - 1);
-      no_hole_in_front : assert (!push || bytes_q == '0 || ones == '0 || s_axi_wstrb[0]);
-      answers_are_expected : assert (!done_i || waits_o);
-    end
   end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(no_strobes_behind_a_hole, !push || !ended_q || ones == '0)
+  `WEFT_ASSERT(no_hole_in_a_word, !push || ones == '0 || 32'(s_axi_wstrb) >> skip == (32'd1 << ones) - 1)
+  `WEFT_ASSERT(no_hole_in_front, !push || bytes_q == '0 || ones == '0 || s_axi_wstrb[0])
+  `WEFT_ASSERT(answers_are_expected, !done_i || waits_o)
 `endif
 
 endmodule

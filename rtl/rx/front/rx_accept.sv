@@ -9,6 +9,8 @@
 // Why:       The same position serves a segment behind others in the walk, if it is where those will leave the flow. The bits beside the verdict are
 //            computed for each outcome and selected with it, so no logic follows the selection.
 
+`include "weft_assert.svh"
+
 module rx_accept
   import rx_front_pkg::*;
   import weft_card_pkg::*;
@@ -149,11 +151,10 @@ module rx_accept
   end
   // At the first edge the user's registers may not have been reset yet.
   logic begun_q = 1'b0;
-  always_ff @(posedge clk_i) begin
-    begun_q <= 1'b1;
-    as_the_rule_says : assert (begun_q && used_i -> accept_o == rule);
-    report_told : assert (begun_q && used_i -> report_o == (rule == ACCEPT_BARE && !raw_o && row_i.flags[FLOW_RX_ROW_VALID_BIT] && now_i.attached));
-  end
+  always_ff @(posedge clk_i) begun_q <= 1'b1;
+  `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> accept_o == rule, clk_i, 1'b1)
+  `WEFT_ASSERT(report_told, begun_q && used_i -> report_o == (rule == ACCEPT_BARE && !raw_o && row_i.flags[FLOW_RX_ROW_VALID_BIT] && now_i.attached),
+               clk_i, 1'b1)
 `endif
 
 endmodule

@@ -13,6 +13,8 @@
 // Why:       The range comes with every beat, and may be found out late. It has to be right only from the beat on in which its bytes lie.
 //            Words are added as they lie in the beat, low byte first: a one's complement sum has either byte order (RFC 1071 §2 B).
 
+`include "weft_assert.svh"
+
 module rx_checksum #(
   parameter  int unsigned DATA_W  = 512,
   localparam int unsigned LATENCY = 8,
@@ -118,17 +120,9 @@ module rx_checksum #(
     end
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   if (DATA_W % 64 != 0) begin : gen_param_check
     $error("rx_checksum: DATA_W must be a multiple of 64");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      even_start : assert (valid_i -> !start_i[0]);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(even_start, valid_i -> !start_i[0])
 
 endmodule

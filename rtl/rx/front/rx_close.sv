@@ -5,6 +5,8 @@
 // Why:       `decided_i` is late: it only makes the record valid, which was worked out before. free_o is !valid_o in a register of its own, because
 //            some 500 flip-flops load valid_o.
 
+`include "weft_assert.svh"
+
 module rx_close
   import rx_front_pkg::*;
   import weft_card_pkg::*;
@@ -82,15 +84,7 @@ module rx_close
   end
   always_ff @(posedge clk_i) if (!valid_o) close_o <= close;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      free_told : assert (free_o == !valid_o);
-      one_at_a_time : assert (decided_i -> free_o);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(free_told, free_o == !valid_o)
+  `WEFT_ASSERT(one_at_a_time, decided_i -> free_o)
 
 endmodule

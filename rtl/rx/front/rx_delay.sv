@@ -29,10 +29,8 @@ module rx_delay #(
     mem[ptr_q] <= data_i;
   end
 
-`ifndef SYNTHESIS
   if (CYCLES < 2) begin : gen_param_check
     $error("rx_delay: CYCLES must be at least 2");
   end
-`endif
 
 endmodule

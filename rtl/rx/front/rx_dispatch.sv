@@ -32,6 +32,8 @@
 //            Payload is requested at the queue's head, and passes to the walk from the cycle of the start on: no decision waits for it.
 //            As no start is ever pending, table accesses never wait for a decision.
 
+`include "weft_assert.svh"
+
 module rx_dispatch
   import rx_front_pkg::*;
   import walk_pkg::*;
@@ -566,29 +568,27 @@ module rx_dispatch
   assign unused = ^{oldest, of.payload, replay_i};
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic        ended_q;
   logic [15:0] ended_flow_q;
+  // verilator lint_off SYNCASYNCNET
   always_ff @(posedge clk_i) begin
     ended_q      <= rst_ni && walk_ends;
     ended_flow_q <= oldest.flow;
-    if (rst_ni) begin
-      block_told : assert (op_block_o == (!close_room || done_waited));
-      nothing_in_walk : assert (direct -> walks == '0 && !payload_left);
-      chained_as_it_stands : assert (start -> start_chained_o == young_is_same);
-      same_as_ever : assert (walk_ends -> same == (oldest.flow == flow_q));
-      ended_of_it : assert (ended_q -> same == (ended_flow_q == flow_q));
-      ended_as_compared : assert (weigh -> ended_same_q == ended);
-      known_by_then : assert (pop -> !ended);
-      replay_alone : assert (!vacant && !frame_q -> walks == '0 && !payload_left);
-      opens_told : assert (opens == (start && !segment.replay));
-      frame_told : assert (start || direct -> frame_q == !segment.replay && !(start && replaying_q));
-      one_source : assert (!(finish && direct) && $onehot0({start, enter, direct}));
-      nothing_but_a_report : assert (enter -> segment.payload_len == '0 && !packet_q.payload && frame_q);
-      source_told : assert (!(finish && !of_walk_q) && !(direct && of_walk_q));
-    end
   end
   // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(block_told, op_block_o == (!close_room || done_waited))
+  `WEFT_ASSERT(nothing_in_walk, direct -> walks == '0 && !payload_left)
+  `WEFT_ASSERT(chained_as_it_stands, start -> start_chained_o == young_is_same)
+  `WEFT_ASSERT(same_as_ever, walk_ends -> same == (oldest.flow == flow_q))
+  `WEFT_ASSERT(ended_of_it, ended_q -> same == (ended_flow_q == flow_q))
+  `WEFT_ASSERT(ended_as_compared, weigh -> ended_same_q == ended)
+  `WEFT_ASSERT(known_by_then, pop -> !ended)
+  `WEFT_ASSERT(replay_alone, !vacant && !frame_q -> walks == '0 && !payload_left)
+  `WEFT_ASSERT(opens_told, opens == (start && !segment.replay))
+  `WEFT_ASSERT(frame_told, start || direct -> frame_q == !segment.replay && !(start && replaying_q))
+  `WEFT_ASSERT(one_source, !(finish && direct) && $onehot0({start, enter, direct}))
+  `WEFT_ASSERT(nothing_but_a_report, enter -> segment.payload_len == '0 && !packet_q.payload && frame_q)
+  `WEFT_ASSERT(source_told, !(finish && !of_walk_q) && !(direct && of_walk_q))
 `endif
 
 endmodule

@@ -5,6 +5,8 @@
 // Why:       `finish_i` is late, so nothing wide depends on it. An ATTACH kept for the flow (`kept_*`) takes precedence, but for mark and credit,
 //            which are the card's alone. It is constant for at least two cycles before an end.
 
+`include "weft_assert.svh"
+
 module rx_ended
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
@@ -68,15 +70,7 @@ module rx_ended
     ended_position_o <= position_o;
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      kept_stood : assert (finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i));
-      one_at_a_time : assert (!(finish_i && ended_q));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(kept_stood, finish_i -> kept_valid_q == kept_valid_i[head_i] && (!kept_valid_q || kept_q == kept_i))
+  `WEFT_ASSERT(one_at_a_time, !(finish_i && ended_q))
 
 endmodule

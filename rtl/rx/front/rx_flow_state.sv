@@ -27,6 +27,8 @@
 //            Two ports: numbers, raw_seen and T are of the port that the FLOW_RX row names.
 //            An ATTACH with attached = 0 leaves the mark. One with freshen changes TS.Recent alone.
 
+`include "weft_assert.svh"
+
 module rx_flow_state
   import rx_front_pkg::*;
   import weft_card_pkg::*;
@@ -347,21 +349,16 @@ module rx_flow_state
   assign unused = ^{row_req, attach_req, req_q.index, fetch_flow_i, upd_flow_i};
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   if ((1 << FLOW_W) != NUM_FLOWS || FLOW_W > 16 || NUM_FLOWS < 2) begin : gen_param_check
     $error("rx_flow_state: NUM_FLOWS must be a power of two, 2 to 65536");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      only_own_tables : assert (tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH);
-      kept_as_judged : assert (keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0));
-      walked_stay : assert (apply -> walked_q == walked);
-      kept_any : assert (keep_any_q == (keep_q != '0));
-      one_youngest : assert (apply && flow_in_walk -> $onehot(walked_q & busy_last_i) && walked_q[place_q]);
-      kept_beside_all : assert (apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0);
-      held : assert (hold_o -> !fetch_valid_i && !upd_valid_i);
-    end
-  end
+  `WEFT_ASSERT(only_own_tables, tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH)
+  `WEFT_ASSERT(kept_as_judged, keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0))
+  `WEFT_ASSERT(walked_stay, apply -> walked_q == walked)
+  `WEFT_ASSERT(kept_any, keep_any_q == (keep_q != '0))
+  `WEFT_ASSERT(one_youngest, apply && flow_in_walk -> $onehot(walked_q & busy_last_i) && walked_q[place_q])
+  `WEFT_ASSERT(kept_beside_all, apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0)
+  `WEFT_ASSERT(held, hold_o -> !fetch_valid_i && !upd_valid_i)
 
   // What is kept for each segment, by another way; the mark is not the host's.
   function automatic rx_position_t unmarked(input rx_position_t position);
@@ -374,12 +371,10 @@ module rx_flow_state
     for (int unsigned i = 0; i < WALKS; i++) begin
       if (keep_q[i]) told_q[i] <= position_req;
     end
-    if (rst_ni) begin
-      for (int unsigned i = 0; i < WALKS; i++) begin
-        kept_for_it : assert (!(finish_i[i] && kept_valid_q[i]) || (busy_head_i == WALK_W'(i) && kept_o == told_q[i]));
-        kept_answer : assert (!(apply && walked_q[i] && kept_valid_q[i]) || position_q == unmarked(told_q[i]));
-      end
-    end
+  end
+  for (genvar i = 0; i < int'(WALKS); i++) begin : gen_kept_for_it
+    `WEFT_ASSERT(kept_for_it, !(finish_i[i] && kept_valid_q[i]) || (busy_head_i == WALK_W'(i) && kept_o == told_q[i]))
+    `WEFT_ASSERT(kept_answer, !(apply && walked_q[i] && kept_valid_q[i]) || position_q == unmarked(told_q[i]))
   end
 
   // No access waits for anything but the clearing after reset.
@@ -389,12 +384,7 @@ module rx_flow_state
     else if (busy_o || tbl_rsp_valid_o || (state_q == Idle && !tbl_req_valid_i)) waited_q <= '0;
     else waited_q <= waited_q + 4'd1;
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      bounded : assert (32'(waited_q) <= ANSWER);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(bounded, 32'(waited_q) <= ANSWER)
 `endif
 
 endmodule

@@ -13,6 +13,8 @@
 // Why:       The CRC32C of the 12 key bytes gives a bucket in each bank. The secret's part is linear in the key as well: a Toeplitz hash as in
 //            receive side scaling. Who does not know the secret cannot find keys that share a bucket.
 
+`include "weft_assert.svh"
+
 module rx_lookup
   import weft_card_pkg::*;
   import weft_int_pkg::*;
@@ -199,18 +201,10 @@ module rx_lookup
   logic unused;
   assign unused = ^{tbl_row.rsvd_16, tbl_row.rsvd_1, tbl_row.valid[7:1], hash, secret_i};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   if ((1 << BUCKET_W) != BUCKETS || BUCKET_W > 15 || NUM_FLOWS < 4) begin : gen_param_check
     $error("rx_lookup: NUM_FLOWS must be a power of two, 4 to 65536");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      no_request_while_busy : assert (busy_o -> !req_valid_i);
-      one_at_a_time : assert (req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(no_request_while_busy, busy_o -> !req_valid_i)
+  `WEFT_ASSERT(one_at_a_time, req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q)
 
 endmodule

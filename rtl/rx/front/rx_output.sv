@@ -17,6 +17,8 @@
 // Why:       A report is offered when host memory has answered its writes; if one failed the report says so. Placements come before their FPDU's
 //            report, and that before the segment's.
 
+`include "weft_assert.svh"
+
 module rx_output
   import rx_front_pkg::*;
   import walk_pkg::op_t;
@@ -503,23 +505,15 @@ module rx_output
   logic unused;
   assign unused = ^{cfg_i, slot_log2_q[7:4], record_valid, fate_ready, unused_counts, unused_idle};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      write_expected : assert (wr_written_i -> write_valid);
-      fate_fits : assert (result -> fate_ready);
-      owed_full : assert (owed_full_q == (owed_q == OWED_W'(TOLD)));
-      owed_counted : assert (!(owed_more_q && write_push));
-      one_bit_each : assert (state_q != 2'b11 && !(head_valid && head.kind == 2'b11));
-      told_fits : assert (told_push -> told_ready);
-      record_there : assert (told_valid -> record_valid);
-      report_behind_places : assert (pop && head.kind != Report -> !placed_q || is_place);
-      copy_ends_with_op : assert (state_q == Copying -> head_valid && head.raw);
-      given_told : assert (given_q -> placing && head_valid && is_place);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(write_expected, wr_written_i -> write_valid)
+  `WEFT_ASSERT(fate_fits, result -> fate_ready)
+  `WEFT_ASSERT(owed_full, owed_full_q == (owed_q == OWED_W'(TOLD)))
+  `WEFT_ASSERT(owed_counted, !(owed_more_q && write_push))
+  `WEFT_ASSERT(one_bit_each, state_q != 2'b11 && !(head_valid && head.kind == 2'b11))
+  `WEFT_ASSERT(told_fits, told_push -> told_ready)
+  `WEFT_ASSERT(record_there, told_valid -> record_valid)
+  `WEFT_ASSERT(report_behind_places, pop && head.kind != Report -> !placed_q || is_place)
+  `WEFT_ASSERT(copy_ends_with_op, state_q == Copying -> head_valid && head.raw)
+  `WEFT_ASSERT(given_told, given_q -> placing && head_valid && is_place)
 
 endmodule

@@ -12,6 +12,8 @@
 // Why:       The pipeline is feed-forward. Beats travel in a delay ring beside the checks, and leave with the verdict. So a bad frame is simply
 //            rolled back by rx_store.
 
+`include "weft_assert.svh"
+
 module rx_parse
   import rx_front_pkg::*;
   import weft_int_pkg::*;
@@ -329,22 +331,13 @@ module rx_parse
   logic unused;
   assign unused = ^{cfg_i, tcp};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   if (WINDOW_BYTES % LANES != 0) begin : gen_param_check
     $error("rx_parse: DATA_W/8 must divide %0d", WINDOW_BYTES);
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      keep_contiguous : assert (mac_rx_tvalid -> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(keep_contiguous, mac_rx_tvalid -> ((mac_rx_tkeep + 1'b1) & mac_rx_tkeep) == '0 && mac_rx_tkeep[0] && (mac_rx_tlast || &mac_rx_tkeep))
 
   for (genvar i = 0; i < int'(LANES); i++) begin : gen_point
-    ends :
-    cover property (@(posedge clk_i) rst_ni && mac_rx_tvalid && mac_rx_tlast && mac_rx_tkeep == '1 >> (int'(LANES) - 1 - i));
+    `WEFT_COVER(ends, mac_rx_tvalid && mac_rx_tlast && mac_rx_tkeep == '1 >> (int'(LANES) - 1 - i))
   end
-`endif
 
 endmodule

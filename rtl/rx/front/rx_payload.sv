@@ -12,6 +12,8 @@
 // Why:       The payload of the next packet is read while the present one is walked. A packet *spills* if its last beat in has only lower lanes, for
 //            the last beat out.
 
+`include "weft_assert.svh"
+
 module rx_payload #(
   parameter  int unsigned DATA_W  = 512,
   localparam int unsigned LANES   = DATA_W / 8,
@@ -197,16 +199,8 @@ module rx_payload #(
   logic unused;
   assign unused = ^{beats_in[16], beats_out[16], pair[2*DATA_W-1:DATA_W]};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      not_empty : assert (take -> cmd_len_q != '0);
-      one_packet : assert (prev_valid_q -> cut_valid_q);
-      ends_agree : assert (fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(not_empty, take -> cmd_len_q != '0)
+  `WEFT_ASSERT(one_packet, prev_valid_q -> cut_valid_q)
+  `WEFT_ASSERT(ends_agree, fire -> (cut_q.last && !cut_q.spill) == prev_last_q && (!swallow || in_last))
 
 endmodule

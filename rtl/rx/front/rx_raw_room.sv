@@ -4,6 +4,8 @@
 // Pipeline:  two registers; the `room_*` outputs are those of rx_raw_slots.
 // Why:       Position, tail and generation are constant for longer than that when the flow is decided (`settled_o`).
 
+`include "weft_assert.svh"
+
 module rx_raw_room
   import rx_front_pkg::rx_position_t;
   import weft_int_pkg::*;
@@ -110,16 +112,10 @@ module rx_raw_room
   assign unused = ^room_plain;
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   // By another way, without the latency.
   logic fresh_now;
   assign fresh_now = position_i.mark - begins[of_port] - 16'd1 >= tail_o[of_port] - begins[of_port];
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      credit_told : assert (used_i -> fresh_o == fresh_now && spent_o == (!fresh_now && position_i.taken >= share[of_port]));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(credit_told, used_i -> fresh_o == fresh_now && spent_o == (!fresh_now && position_i.taken >= share[of_port]))
 `endif
 
 endmodule

@@ -21,6 +21,8 @@
 //            start or a take, so neither is considered in its own cycle. Only room that the host returned is seen late. Segments in the walk count
 //            for every port, whichever they are of.
 
+`include "weft_assert.svh"
+
 module rx_raw_slots
   import weft_card_pkg::RAW_SHARE_LEAST;
   import weft_card_pkg::RAW_SHARE_PART;
@@ -134,21 +136,15 @@ module rx_raw_slots
   assign unused_own = own_i;
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   // By another way, without the latency.
   logic [31:0] used, slots;
   assign used  = tail_q - cfg_i.head;
   assign slots = 32'd1 << cfg_i.count_log2[4:0];
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      room_is_there : assert (take_i -> used < slots || cfg_i.reset);
-      behind_told : assert (behind_q == tail_q[15:0] + 16'd1);
-      not_at_once : assert (start_i -> !recent_q[0]);
-      settled_generation : assert (settled_o -> !ends_q && !begun_q);
-      walk_has_slot : assert (start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(room_is_there, take_i -> used < slots || cfg_i.reset)
+  `WEFT_ASSERT(behind_told, behind_q == tail_q[15:0] + 16'd1)
+  `WEFT_ASSERT(not_at_once, start_i -> !recent_q[0])
+  `WEFT_ASSERT(settled_generation, settled_o -> !ends_q && !begun_q)
+  `WEFT_ASSERT(walk_has_slot, start_i && own_i && !needless_i -> used + 32'(walks_i) < slots || cfg_i.reset)
 `endif
 
 endmodule

@@ -6,6 +6,8 @@
 //            transmit ─► its place in the store's queue ─► rx_dispatch: started, or refused
 //                   └──► held ─► walk, or discarded
 
+`include "weft_assert.svh"
+
 module rx_replay
   import rx_front_pkg::*;
   import weft_int_pkg::replay_t;
@@ -107,24 +109,7 @@ module rx_replay
   assign stall_o      = valid_i && !ready_o;
   assign idle_o       = state_q == Offer && !valid_i;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH(DATA_W + 1)
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(valid_i),
-    .ready_i(ready_o),
-    .data_i ({last_i, data_i})
-  );
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      decided_once : assert (flush_i || start_i -> state_q == Wait && !(flush_i && start_i));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, valid_i, ready_o, {last_i, data_i})
+  `WEFT_ASSERT(decided_once, flush_i || start_i -> state_q == Wait && !(flush_i && start_i))
 
 endmodule

@@ -9,6 +9,8 @@
 //            into the other place; otherwise the first goes alone, before it. Reports are wide, and `valid_i` and `rpt_ready_i` late: each place
 //            loads while it is empty, so its enable depends on neither.
 
+`include "weft_assert.svh"
+
 module rx_report
   import weft_card_pkg::*;
 (
@@ -94,31 +96,13 @@ module rx_report
 
   assign idle_o = used_q == '0;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  stream_rules #(
-    .WIDTH($bits(rpt_o))
-  ) u_rules (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(rpt_valid_o),
-    .ready_i(rpt_ready_i),
-    .data_i (rpt_o)
-  );
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      held_inside : assert (hold_q -> used_q != '0);
-      offered : assert (rpt_valid_o == (used_q == 2'b11 || (used_q != '0 && !hold_q)));
-      head_inside : assert (used_q == '0 || used_q[head_q]);
-      next_of_all : assert (valid_i -> next_i);
-      of_one_segment :
-      assert (take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} &&
-                              segment.done_len == segment.payload_len && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] &&
-                              segment.status[SEGMENT_REPORT_REFUSAL_LSB +: SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_STREAM(u_rules, rpt_valid_o, rpt_ready_i, rpt_o)
+  `WEFT_ASSERT(held_inside, hold_q -> used_q != '0)
+  `WEFT_ASSERT(offered, rpt_valid_o == (used_q == 2'b11 || (used_q != '0 && !hold_q)))
+  `WEFT_ASSERT(head_inside, used_q == '0 || used_q[head_q])
+  `WEFT_ASSERT(next_of_all, valid_i -> next_i)
+  `WEFT_ASSERT(
+      of_one_segment,
+      take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} && segment.done_len == segment.payload_len && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] && segment.status[SEGMENT_REPORT_REFUSAL_LSB+:SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE)
 
 endmodule

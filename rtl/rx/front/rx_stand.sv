@@ -18,6 +18,8 @@
 //            the lookup, the others the fetch. vacant_o and ready_q are kept as registers beside the state, because `pop_i` and the reasons to go
 //            back are late.
 
+`include "weft_assert.svh"
+
 module rx_stand
   import rx_front_pkg::*;
 (
@@ -162,15 +164,7 @@ module rx_stand
   assign weigh_o = phase_q == Weigh;
   assign ready_o = ready_q && !popped_q;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      vacant_told : assert (vacant_o == (phase_q == Empty) && ready_o == (phase_q == Ready));
-      stood : assert (pop_i -> ready_o);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(vacant_told, vacant_o == (phase_q == Empty) && ready_o == (phase_q == Ready))
+  `WEFT_ASSERT(stood, pop_i -> ready_o)
 
 endmodule

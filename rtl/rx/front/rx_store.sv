@@ -11,6 +11,8 @@
 //            count     | drop_q         | counters and trace, a cycle later
 // Why:       Both readers go from beat to beat. So they meet in a bank once, one waits a cycle, and from then on each reads a beat a cycle.
 
+`include "weft_assert.svh"
+
 module rx_store
   import rx_front_pkg::*;
   import weft_card_pkg::*;
@@ -262,22 +264,14 @@ module rx_store
 
   assign idle_o = wr_q == free_q && !packet_valid_o && !ended_q;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   if ((1 << ADDR_W) != DEPTH || POS_W > 16) begin : gen_param_check
     $error("rx_store: STORE_BYTES must be a power of two and hold at most 2^15 beats");
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      kept_as_said : assert (keep == (ends && drop == KEEP));
-      tcp_told : assert (packet_valid_o -> head_tcp == head.segment.is_tcp);
-      no_overwrite : assert (write -> wr_q - free_q < POS_W'(DEPTH));
-      room : assert (wr_q - free_q <= POS_W'(DEPTH));
-      one_of_a_bank : assert (!(rd_grant_o == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0]));
-      somebody_reads : assert (rd_req_i == '0 || rd_grant_o != '0);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(kept_as_said, keep == (ends && drop == KEEP))
+  `WEFT_ASSERT(tcp_told, packet_valid_o -> head_tcp == head.segment.is_tcp)
+  `WEFT_ASSERT(no_overwrite, write -> wr_q - free_q < POS_W'(DEPTH))
+  `WEFT_ASSERT(room, wr_q - free_q <= POS_W'(DEPTH))
+  `WEFT_ASSERT(one_of_a_bank, !(rd_grant_o == 2'b11 && rd_pos_i[0][0] == rd_pos_i[1][0]))
+  `WEFT_ASSERT(somebody_reads, rd_req_i == '0 || rd_grant_o != '0)
 
 endmodule

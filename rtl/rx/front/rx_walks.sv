@@ -17,6 +17,8 @@
 //            (*chained*). So the mark passes from each segment to the chained one behind it, through what is not walked. Otherwise it is the mark of the
 //            start, as nobody else changes the mark of a flow in the walk.
 
+`include "weft_assert.svh"
+
 module rx_walks
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
@@ -264,7 +266,6 @@ module rx_walks
   assign unused = ^{unused_count, fifo_ready};
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   if ((1 << INDEX_W) != WALKS || WALKS < 2) begin : gen_param_check
     $error("rx_walks: WALKS must be a power of two from 2 up");
   end
@@ -285,27 +286,22 @@ module rx_walks
   end
   logic [31:0] started_end_q;
   always_ff @(posedge clk_i) started_end_q <= entry_i.seq_end;
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      young_is_last : assert (count_q == '0 || count_q != walking_q || young_q == tail_q - 1'b1);
-      marks_on : assert (ended -> oldest_mark_q == marks_q[head_q]);
-      one_mark : assert (start_i && youngest_o -> mark_i == marks_q[young_q]);
-      ready_told : assert (done_ready_q == (oldest_valid_q && (!oldest_q.walked || (done_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)))));
-      no_more_than_fit : assert (32'(count_q) <= WALKS);
-      count_told : assert (some_q == (walking_q != '0) && more_q == (walking_q > COUNT_W'(1)));
-      walking_told : assert (32'(walking_q) == $countones(walking) && 32'(count_q) == $countones(valid_q));
-      one_at_a_time : assert (!(start_i && wait_i));
-      as_it_says : assert ((start_i -> entry_i.walked) && (wait_i -> !entry_i.walked && room) && slot_i == (start_i || wait_i));
-      payloads_told : assert (some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)));
-      dones_fit : assert (done_valid_i -> fifo_ready && walking_q != '0);
-      oldest_is_oldest : assert (finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q]);
-      flow_stood : assert (start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk);
-      young_told : assert (walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q]);
-      stands_behind : assert (started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i);
-      starts_fit : assert (start_i -> room && (!in_walk_o || youngest_o));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(young_is_last, count_q == '0 || count_q != walking_q || young_q == tail_q - 1'b1)
+  `WEFT_ASSERT(marks_on, ended -> oldest_mark_q == marks_q[head_q])
+  `WEFT_ASSERT(one_mark, start_i && youngest_o -> mark_i == marks_q[young_q])
+  `WEFT_ASSERT(ready_told, done_ready_q == (oldest_valid_q && (!oldest_q.walked || (done_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)))))
+  `WEFT_ASSERT(no_more_than_fit, 32'(count_q) <= WALKS)
+  `WEFT_ASSERT(count_told, some_q == (walking_q != '0) && more_q == (walking_q > COUNT_W'(1)))
+  `WEFT_ASSERT(walking_told, 32'(walking_q) == $countones(walking) && 32'(count_q) == $countones(valid_q))
+  `WEFT_ASSERT(one_at_a_time, !(start_i && wait_i))
+  `WEFT_ASSERT(as_it_says, (start_i -> entry_i.walked) && (wait_i -> !entry_i.walked && room) && slot_i == (start_i || wait_i))
+  `WEFT_ASSERT(payloads_told, some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)))
+  `WEFT_ASSERT(dones_fit, done_valid_i -> fifo_ready && walking_q != '0)
+  `WEFT_ASSERT(oldest_is_oldest, finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q])
+  `WEFT_ASSERT(flow_stood, start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk)
+  `WEFT_ASSERT(young_told, walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q])
+  `WEFT_ASSERT(stands_behind, started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i)
+  `WEFT_ASSERT(starts_fit, start_i -> room && (!in_walk_o || youngest_o))
 `endif
 
 endmodule

@@ -7,6 +7,8 @@
 //            output | data_q, held_data_q              | two beats, shifted              | need_q: waits for `rd_valid_i`
 // Why:       An FPDU of one run passes straight through. Beats are shifted only behind a run that ends inside a beat.
 
+`include "weft_assert.svh"
+
 module place_cut #(
   parameter  int unsigned DATA_W  = 512,
   localparam int unsigned BYTES   = DATA_W / 8,
@@ -114,14 +116,6 @@ module place_cut #(
   logic unused;
   assign unused = ^window[2*DATA_W-1:DATA_W];
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      runs_have_bytes : assert (run_valid_i -> run_bytes_i != 16'd0);
-      empty_told : assert (empty_q == !valid_q);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(runs_have_bytes, run_valid_i -> run_bytes_i != 16'd0)
+  `WEFT_ASSERT(empty_told, empty_q == !valid_q)
 endmodule

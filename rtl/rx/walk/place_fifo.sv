@@ -10,6 +10,8 @@
 //            3     | u_out          | skid buffer
 // Why:       DEPTH without SLACK holds the longest FPDU, because a verdict comes only behind all of it.
 
+`include "weft_assert.svh"
+
 module place_fifo #(
   parameter int unsigned DATA_W = 512,
   parameter int unsigned DEPTH  = 256,
@@ -113,21 +115,13 @@ module place_fifo #(
 
   assign idle_o = !head_q && !rd_valid_o && !keeping_q && stored_q == '0;
 
-`ifndef SYNTHESIS
   if ((1 << ADDR_W) != DEPTH || DEPTH >= 4096 || DEPTH <= SLACK) begin : gen_param_check
     $error("place_fifo: DEPTH must be a power of two below 4096");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      no_overrun : assert (stored_q <= FULL && !(wr_valid_i && stored_q == FULL));
-      verdict_fits : assert (verdict_valid_i -> verdict_beats_i <= 12'(DEPTH - SLACK));
-      // Nothing leaves without a verdict.
-      keeping_told : assert (keeping_q == (keep_q != 12'd0));
-      some_told : assert (keeping_q -> some_q == (stored_q != '0));
-      drop_alone : assert (drop -> !fetch && !verdict_keep_i && stored_q >= leave);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(no_overrun, stored_q <= FULL && !(wr_valid_i && stored_q == FULL))
+  `WEFT_ASSERT(verdict_fits, verdict_valid_i -> verdict_beats_i <= 12'(DEPTH - SLACK))
+  // Nothing leaves without a verdict.
+  `WEFT_ASSERT(keeping_told, keeping_q == (keep_q != 12'd0))
+  `WEFT_ASSERT(some_told, keeping_q -> some_q == (stored_q != '0))
+  `WEFT_ASSERT(drop_alone, drop -> !fetch && !verdict_keep_i && stored_q >= leave)
 endmodule

@@ -6,6 +6,8 @@
 // Why:       Nothing of the walk's own checks is used: this module copies table STAG, decodes the header, and finds the region anew.
 //            A row may be written between its lookup and the placement: then the row of before is accepted as well.
 
+`include "weft_assert.svh"
+
 module place_watch
   import walk_pkg::*;
   import weft_card_pkg::*;
@@ -154,16 +156,8 @@ module place_watch
   logic unused;
   assign unused = ^{head_q, tail_q, element_q, seg_i, tbl_req_i};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      good_fpdu : assert (place_i -> judged_q && !tail_q.partial && !tail_q.bad_marker && (crc_good_q || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]));
-      has_bytes : assert (place_i -> bytes_i != 16'd0);
-      not_check_only : assert (place_i -> !seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT]);
-      allowed_by_row : assert (place_i -> allowed);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(good_fpdu, place_i -> judged_q && !tail_q.partial && !tail_q.bad_marker && (crc_good_q || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]))
+  `WEFT_ASSERT(has_bytes, place_i -> bytes_i != 16'd0)
+  `WEFT_ASSERT(not_check_only, place_i -> !seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT])
+  `WEFT_ASSERT(allowed_by_row, place_i -> allowed)
 endmodule

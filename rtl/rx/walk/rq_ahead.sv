@@ -23,6 +23,8 @@
 //            What is not done costs time alone: an element that is not here is read when it is wanted.
 //            `flush_i` forgets all of a flow (rq_forget).
 
+`include "weft_assert.svh"
+
 module rq_ahead
   import weft_card_pkg::*;
 #(
@@ -448,18 +450,10 @@ module rq_ahead
   logic unused;
   assign unused = ^{unused_ready, flow_ready, flow_i, behind[30:0], place_flow_i, evict_flow_i, attach_flow_i};
 
-`ifndef SYNTHESIS
   if ((1 << FLOW_W) != NUM_FLOWS || NUM_FLOWS < 2 || FLOW_W > 16) begin : gen_param_check
     $error("rq_ahead: NUM_FLOWS must be a power of two, 2 to 65536");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      answers_what_was_asked : assert (answer_i -> in_flight_q != '0 && read_valid_q[out_q]);
-      of_the_oldest : assert (answer_i -> {oldest_flow_q, oldest_msn_q} == read_of[out_q]);
-      none_while_forgetting : assert (stall_o -> !answer_i);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(answers_what_was_asked, answer_i -> in_flight_q != '0 && read_valid_q[out_q])
+  `WEFT_ASSERT(of_the_oldest, answer_i -> {oldest_flow_q, oldest_msn_q} == read_of[out_q])
+  `WEFT_ASSERT(none_while_forgetting, stall_o -> !answer_i)
 endmodule

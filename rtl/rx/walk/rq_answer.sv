@@ -8,6 +8,8 @@
 //            end     | ends_*          | the read has ended
 // Why:       The first SGE's STag comes from a register, not from the block RAM: table STAG is looked up with it at once.
 
+`include "weft_assert.svh"
+
 module rq_answer
   import weft_card_pkg::*;
 #(
@@ -156,18 +158,10 @@ module rq_answer
   logic unused;
   assign unused = order_ready;
 
-`ifndef SYNTHESIS
   if ((1 << SLOT_W) != SLOTS || SLOTS < 16) begin : gen_param_check
     $error("rq_answer: SLOTS must be a power of two from 16 up");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      room_for_order : assert (read_i || read_ahead_i -> order_ready);
-      one_read : assert (!(read_i && read_ahead_i));
-      one_element : assert (ahead_ends_o -> rsp_last_i);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(room_for_order, read_i || read_ahead_i -> order_ready)
+  `WEFT_ASSERT(one_read, !(read_i && read_ahead_i))
+  `WEFT_ASSERT(one_element, ahead_ends_o -> rsp_last_i)
 endmodule

@@ -21,6 +21,8 @@
 //            `flush_i` forgets all of a flow, as its queue may be set up anew. It takes effect a cycle later. With `once_i` the queue is the one of
 //            before: nothing is read ahead, nothing is kept.
 
+`include "weft_assert.svh"
+
 module rq_element
   import weft_card_pkg::*;
 #(
@@ -494,35 +496,25 @@ module rq_element
   logic unused;
   assign unused = ^el_rsp_count_i;
 
-`ifndef SYNTHESIS
   if (CONTEXTS < 2 || (1 << CONTEXT_W) != CONTEXTS) begin : gen_param_check
     $error("rq_element: CONTEXTS must be a power of two from 2 up");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      not_empty : assert (el_req_valid_o -> chunk_q != 4'd0);
-      ahead_of_room : assert (ahead -> !miss && valid_q[of_q] && 32'(reads_q[of_q]) < EACH);
-      miss_of_target : assert (miss -> !reading_q[target_q] && target_q == (known ? current : victim) && had_q == known);
-      flush_alone : assert (flush_q -> !in_window && !miss && !ahead);
-      demand_reads : assert (asked && of_demand_q -> reading_q[of_q]);
-      // What was worked out the cycle before is of the element wanted now.
-      one_match : assert (in_window -> $onehot(match_q));
-      same_told : assert (want_i && held_q -> same_q == (held_flow_q == flow_i && held_msn_q == msn_i));
-      had_told : assert (want_i && sure_q -> had_q == known);
-      ends_alone : assert (ends -> reading_q[ended] && !in_window);
-      one_context : assert ($onehot0(match) && $onehot0(match_q));
-      if (want_i && known && count_q[current] != '0) begin
-        fits_told : assert (sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])));
-        into_told : assert (in_window -> into_q == msn_i[SLOT_W-1:0] - base_q[current][SLOT_W-1:0]);
-      end
-      for (int unsigned i = 0; i < CONTEXTS; i++) begin
-        count_in_range : assert (32'(count_q[i]) <= SLOTS);
-        upto_in_range : assert (valid_q[i] && !missed_q[i] -> 32'(upto_q[i]) <= SLOTS && (alone_q[i] || count_q[i] <= upto_q[i]));
-        reads_counted : assert (reading_q[i] == (reads_q[i] != '0) && marked_q[i] <= reads_q[i]);
-      end
-    end
+  `WEFT_ASSERT(not_empty, el_req_valid_o -> chunk_q != 4'd0)
+  `WEFT_ASSERT(ahead_of_room, ahead -> !miss && valid_q[of_q] && 32'(reads_q[of_q]) < EACH)
+  `WEFT_ASSERT(miss_of_target, miss -> !reading_q[target_q] && target_q == (known ? current : victim) && had_q == known)
+  `WEFT_ASSERT(flush_alone, flush_q -> !in_window && !miss && !ahead)
+  `WEFT_ASSERT(demand_reads, asked && of_demand_q -> reading_q[of_q])
+  // What was worked out the cycle before is of the element wanted now.
+  `WEFT_ASSERT(one_match, in_window -> $onehot(match_q))
+  `WEFT_ASSERT(same_told, want_i && held_q -> same_q == (held_flow_q == flow_i && held_msn_q == msn_i))
+  `WEFT_ASSERT(had_told, want_i && sure_q -> had_q == known)
+  `WEFT_ASSERT(ends_alone, ends -> reading_q[ended] && !in_window)
+  `WEFT_ASSERT(one_context, $onehot0(match) && $onehot0(match_q))
+  `WEFT_ASSERT(fits_told, want_i && known && count_q[current] != '0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])))
+  `WEFT_ASSERT(into_told, want_i && known && count_q[current] != '0 && in_window -> into_q == msn_i[SLOT_W-1:0] - base_q[current][SLOT_W-1:0])
+  for (genvar i = 0; i < int'(CONTEXTS); i++) begin : gen_count_in_range
+    `WEFT_ASSERT(count_in_range, 32'(count_q[i]) <= SLOTS)
+    `WEFT_ASSERT(upto_in_range, valid_q[i] && !missed_q[i] -> 32'(upto_q[i]) <= SLOTS && (alone_q[i] || count_q[i] <= upto_q[i]))
+    `WEFT_ASSERT(reads_counted, reading_q[i] == (reads_q[i] != '0) && marked_q[i] <= reads_q[i])
   end
-  // verilator lint_on SYNCASYNCNET
-`endif
 endmodule

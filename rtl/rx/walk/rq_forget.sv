@@ -8,6 +8,8 @@
 // Why:       A flow whose row is written is forgotten with its place, within FORGET cycles: a segment judged by the new row wants an element later.
 //            A flow that gets a context is forgotten, too, but for its place: its MSNs may come round to what was kept.
 
+`include "weft_assert.svh"
+
 module rq_forget #(
   parameter  int unsigned NUM_FLOWS = 256,
   parameter  int unsigned ELEMENTS  = 4,
@@ -78,18 +80,12 @@ module rq_forget #(
 
 `ifndef SYNTHESIS
   localparam int unsigned FORGET = ELEMENTS + 1;
-  // verilator lint_off SYNCASYNCNET
   logic [FORGET-1:0] flushed_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) flushed_q <= '0;
     else flushed_q <= {flushed_q[FORGET-2:0], flush_i};
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_flush_at_a_time : assert (flush_q && !clear_q -> forget_q == '0 || drops_q);
-      forgotten_in_time : assert (flushed_q == '0 -> forget_q == '0 || drops_q);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(one_flush_at_a_time, flush_q && !clear_q -> forget_q == '0 || drops_q)
+  `WEFT_ASSERT(forgotten_in_time, flushed_q == '0 -> forget_q == '0 || drops_q)
 `endif
 endmodule

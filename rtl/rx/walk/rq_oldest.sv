@@ -3,6 +3,8 @@
 // Handshake: `used_i` is a pulse.
 // Pipeline:  combinational; the order of use is a register.
 
+`include "weft_assert.svh"
+
 module rq_oldest #(
   parameter  int unsigned CONTEXTS  = 8,
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS)
@@ -69,13 +71,5 @@ module rq_oldest #(
     end
   end
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_oldest : assert (found_o ? $onehot(oldest) : oldest == '0);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_oldest, found_o ? $onehot(oldest) : oldest == '0)
 endmodule

@@ -82,9 +82,7 @@ module rq_request #(
   assign addr_o   = {rq_base_q[63:38] + 26'(carry_q), low_q};
   assign posted_o = any_q;
 
-`ifndef SYNTHESIS
   if (CHUNK != 8) begin : gen_param_check
     $error("rq_request: CHUNK is 8");
   end
-`endif
 endmodule

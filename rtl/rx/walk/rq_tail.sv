@@ -56,9 +56,7 @@ module rq_tail #(
   logic unused;
   assign unused = ^{write_flow_i, read_flow_i};
 
-`ifndef SYNTHESIS
   if (NUM_FLOWS < 2 || (1 << FLOW_W) != NUM_FLOWS || FLOW_W > 16) begin : gen_param_check
     $error("rq_tail: NUM_FLOWS must be a power of two");
   end
-`endif
 endmodule

@@ -7,6 +7,8 @@
 //            traffic cannot prolong the fence. It ends when that count is 0 and the element reads of before are answered. Between fences the count of
 //            the other colour is 0.
 
+`include "weft_assert.svh"
+
 module rx_fence (
   input logic clk_i,
   input logic rst_ni,
@@ -83,20 +85,8 @@ module rx_fence (
   assign fence_done_o = done_q;
   assign idle_o       = !running_q && !waiting_q && count_q == '0 && change_q == '0;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      other_colour_is_empty : assert (!running_q -> count_q[!colour_q] == '0);
-    end
-  end
+  `WEFT_ASSERT(other_colour_is_empty, !running_q -> count_q[!colour_q] == '0)
   for (genvar i = 0; i < 2; i++) begin : gen_count_check
-    always_ff @(posedge clk_i) begin
-      if (rst_ni) begin
-        no_wrap : assert (count_q[i] < 9'd400);
-      end
-    end
+    `WEFT_ASSERT(no_wrap, count_q[i] < 9'd400)
   end
-  // verilator lint_on SYNCASYNCNET
-`endif
 endmodule

@@ -119,9 +119,7 @@ module stag_table
   logic unused;
   assign unused = ^tbl_req_i.row[511:ROW_W];
 
-`ifndef SYNTHESIS
   if (NUM_STAGS < 2 || (1 << INDEX_W) != NUM_STAGS || INDEX_W > 24) begin : gen_param_check
     $error("stag_table: NUM_STAGS must be a power of two");
   end
-`endif
 endmodule

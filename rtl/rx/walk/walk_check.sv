@@ -19,6 +19,8 @@
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
 //            If the port has no room for more reports (`closed_i`), a segment is walked to the end of its first FPDU and no further.
 
+`include "weft_assert.svh"
+
 module walk_check
   import walk_pkg::*;
   import weft_card_pkg::*;
@@ -418,17 +420,9 @@ module walk_check
   assign idle_o     = state_q == Head && region_idle && !head_valid_i && !op_valid_q && !done_pending;
   assign cnt_inc_o  = cnt_q;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      in_element_told : assert (in_element_q == (state_q == Element));
-      op_empty_told : assert (op_empty_q == !op_valid_q);
-      want_told : assert (want_q == (in_element_q && !no_buffer_q));
-      partial_ends : assert (take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last));
-      bad_told : assert (final_step -> bad_q == (err_q != ERR_NONE));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(in_element_told, in_element_q == (state_q == Element))
+  `WEFT_ASSERT(op_empty_told, op_empty_q == !op_valid_q)
+  `WEFT_ASSERT(want_told, want_q == (in_element_q && !no_buffer_q))
+  `WEFT_ASSERT(partial_ends, take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last))
+  `WEFT_ASSERT(bad_told, final_step -> bad_q == (err_q != ERR_NONE))
 endmodule

@@ -12,6 +12,8 @@
 // Why:       Nothing stalls behind walk_framer. An FPDU begins only if all three queues have room, and a beat is sent only if there is room for all
 //            in flight. So only payload can block.
 
+`include "weft_assert.svh"
+
 module walk_fpdus
   import walk_pkg::*;
 #(
@@ -199,15 +201,7 @@ module walk_fpdus
 
   assign idle_o    = framer_idle && crc_idle && pack_idle && fpdus_q == '0;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      head_has_room : assert (head_new -> head_room);
-      tail_has_room : assert (tail_new -> tail_room);
-      crc_has_room : assert (verdict_valid -> crc_room);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(head_has_room, head_new -> head_room)
+  `WEFT_ASSERT(tail_has_room, tail_new -> tail_room)
+  `WEFT_ASSERT(crc_has_room, verdict_valid -> crc_room)
 endmodule

@@ -16,6 +16,8 @@
 //            A segment's last FPDU has `seg_last`. What is not whole in the segment is sent as one FPDU with `partial`, of no words up to all but the
 //            CRC; the rest is discarded.
 
+`include "weft_assert.svh"
+
 module walk_framer
   import walk_pkg::*;
 #(
@@ -314,24 +316,16 @@ module walk_framer
   logic unused;
   assign unused = ^{pl_count_i, window[2*DATA_W-1:DATA_W], length_word[31:16]};
 
-`ifndef SYNTHESIS
   if (DATA_W != 128 && DATA_W != 256 && DATA_W != 512) begin : gen_param_check
     $error("walk_framer: DATA_W must be 128, 256 or 512");
   end
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      not_empty : assert (seg_valid_i && seg_ready_o -> seg_len_i != 16'd0);
-      full_but_last : assert (pl_valid_i && !pl_last_i -> pl_count_i == COUNT_W'(DATA_W / 8));
-      // The beats agree with the length: a segment's last word is in its last beat.
-      ends_in_last_beat : assert (fire && held_last_q && !beat_q.seg_last -> 32'(next_lane) <= WORDS);
-      empty_is_partial : assert (fire && beat_q.words == 5'd0 -> beat_q.partial);
-      whole_but_last : assert (fire && !beat_q.last -> beat_q.words == 5'(WORDS));
-      room_behind_last : assert (fp_valid_o && fp_beat_o.last -> !fire);
-      free_told : assert (free_q == !held_q);
-      lead_told : assert (state_q != Idle -> lead_q == (markers_q && phase_q == 7'd0));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(not_empty, seg_valid_i && seg_ready_o -> seg_len_i != 16'd0)
+  `WEFT_ASSERT(full_but_last, pl_valid_i && !pl_last_i -> pl_count_i == COUNT_W'(DATA_W / 8))
+  // The beats agree with the length: a segment's last word is in its last beat.
+  `WEFT_ASSERT(ends_in_last_beat, fire && held_last_q && !beat_q.seg_last -> 32'(next_lane) <= WORDS)
+  `WEFT_ASSERT(empty_is_partial, fire && beat_q.words == 5'd0 -> beat_q.partial)
+  `WEFT_ASSERT(whole_but_last, fire && !beat_q.last -> beat_q.words == 5'(WORDS))
+  `WEFT_ASSERT(room_behind_last, fp_valid_o && fp_beat_o.last -> !fire)
+  `WEFT_ASSERT(free_told, free_q == !held_q)
+  `WEFT_ASSERT(lead_told, state_q != Idle -> lead_q == (markers_q && phase_q == 7'd0))
 endmodule

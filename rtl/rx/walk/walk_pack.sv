@@ -9,6 +9,8 @@
 //            3     | turned_q                      | the beat is rotated to its place
 //            4     | keep_q, out_data_q            | it is put behind the words kept
 
+`include "weft_assert.svh"
+
 module walk_pack
   import walk_pkg::*;
 #(
@@ -182,14 +184,6 @@ module walk_pack
   logic unused;
   assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], st_beat_i.marker, st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      // Room for the words that spill over.
-      room_behind_last : assert (valid_q[0] && mark1_q.last -> !st_valid_i);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  // Room for the words that spill over.
+  `WEFT_ASSERT(room_behind_last, valid_q[0] && mark1_q.last -> !st_valid_i)
 endmodule

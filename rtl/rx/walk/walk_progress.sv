@@ -5,6 +5,8 @@
 // Pipeline:  one register; MSN and MO follow `end_i` by one more.
 // Why:       A chained segment continues where the one before ended; if that was not walked whole, it is not walked at all.
 
+`include "weft_assert.svh"
+
 module walk_progress
   import walk_pkg::*;
 (
@@ -139,15 +141,7 @@ module walk_progress
   logic unused;
   assign unused = ^{header_i, seg_i};
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      // A done would be lost otherwise.
-      done_fits : assert (end_i -> done_ready_i && !begin_i && !first_q);
-      more_told : assert (end_i -> msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len));
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  // A done would be lost otherwise.
+  `WEFT_ASSERT(done_fits, end_i -> done_ready_i && !begin_i && !first_q)
+  `WEFT_ASSERT(more_told, end_i -> msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len))
 endmodule

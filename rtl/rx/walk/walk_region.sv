@@ -12,6 +12,8 @@
 //            A row written after the lookup does not count. That agrees with the fence (docs/card.md "Taking away"): the FPDU's segment is in the
 //            walk, and has its colour.
 
+`include "weft_assert.svh"
+
 module walk_region
   import walk_pkg::*;
   import weft_card_pkg::*;
@@ -131,15 +133,7 @@ module walk_region
   assign region_iova_o = iova_q;
   assign idle_o        = !busy_q;
 
-`ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      one_step : assert ($onehot0(step_q));
-      taken_if_valid : assert (next_ready_i -> next_valid_o);
-      freed_if_given : assert (free_i -> given_q);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
-`endif
+  `WEFT_ASSERT(one_step, $onehot0(step_q))
+  `WEFT_ASSERT(taken_if_valid, next_ready_i -> next_valid_o)
+  `WEFT_ASSERT(freed_if_given, free_i -> given_q)
 endmodule

@@ -4,6 +4,8 @@
 // Pipeline:  one entry for each segment.
 // Why:       Such a segment goes by the receive queue of before the write, so nothing of it may be read ahead or kept.
 
+`include "weft_assert.svh"
+
 module walk_rows #(
   parameter int unsigned SEGMENTS = 8  // a power of two
 ) (
@@ -44,18 +46,12 @@ module walk_rows #(
   assign old_row_o = old_q[out_q];
 
 `ifndef SYNTHESIS
-  // verilator lint_off SYNCASYNCNET
   logic [ROW_W:0] count_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) count_q <= '0;
     else count_q <= count_q + (ROW_W + 1)'(start_i) - (ROW_W + 1)'(end_i);
   end
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      starts_fit : assert (start_i -> 32'(count_q) < SEGMENTS);
-      ends_of_one : assert (end_i -> count_q != '0);
-    end
-  end
-  // verilator lint_on SYNCASYNCNET
+  `WEFT_ASSERT(starts_fit, start_i -> 32'(count_q) < SEGMENTS)
+  `WEFT_ASSERT(ends_of_one, end_i -> count_q != '0)
 `endif
 endmodule

@@ -4,6 +4,8 @@
 // Pipeline:  one register.
 // Why:       The two low bits of FPDUPTR count as zero (RFC 5044 §4.2).
 
+`include "weft_assert.svh"
+
 module walk_strip
   import walk_pkg::*;
 #(
@@ -60,12 +62,8 @@ module walk_strip
   logic unused;
   assign unused = ^{at_marker[DATA_W-1:32], at_marker[15:0], pointer[1:0]};
 
-`ifndef SYNTHESIS
   for (genvar i = 0; i < int'(WORDS); i++) begin : gen_point
-    marker :
-    cover property (@(posedge clk_i) rst_ni && fp_valid_i && fp_beat_i.marker && fp_beat_i.lane == 4'(i));
-    bad_marker :
-    cover property (@(posedge clk_i) rst_ni && fp_valid_i && bad_d != '0 && fp_beat_i.lane == 4'(i));
+    `WEFT_COVER(marker, fp_valid_i && fp_beat_i.marker && fp_beat_i.lane == 4'(i))
+    `WEFT_COVER(bad_marker, fp_valid_i && bad_d != '0 && fp_beat_i.lane == 4'(i))
   end
-`endif
 endmodule

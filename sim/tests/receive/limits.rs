@@ -146,6 +146,35 @@ fn one_raw_slot_and_two_partial_segments() {
     });
 }
 
+/// With no slot free, what would be walked is dropped like junk, and waits for no host.
+#[test]
+fn a_full_raw_ring_holds_nothing_up() {
+    each(PLAIN, ATTACHED, |s| {
+        s.bench.hold_raw(true);
+        for _ in 0..64 {
+            s.bench.inject(plain(60));
+        }
+        s.bench.settle(1_000_000).unwrap();
+        assert_eq!(s.bench.reports().len(), 64);
+        let stream = write(300);
+        let next = s.segment(SEQ, flag::ACK, None, &stream);
+        assert!(s.inject(&next).is_empty());
+        assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 1);
+        // Junk is not told apart: no slot is free, so none is reserved.
+        assert!(s.inject(&plain(60)).is_empty());
+        assert_eq!(s.bench.counter(Counter::RxDropNoRawSlot).unwrap(), 2);
+        assert_eq!(s.bench.counter(Counter::RxDropRawReserved).unwrap(), 0);
+        let bare = s.segment(SEQ, flag::ACK, None, &[]);
+        assert!(s.hear(&bare).segment.attached());
+        // Sent again, once there are slots.
+        s.bench.hold_raw(false);
+        assert!(s.bench.reports().is_empty());
+        let heard = s.hear(&next);
+        assert!(!heard.segment.raw() && heard.segment.attached());
+        assert_eq!(s.position().rcv_nxt, SEQ.wrapping_add(stream.len() as u32));
+    });
+}
+
 /// As many flows as the card has, with any addresses: each in one of its four places, and found there. With a secret, and without.
 #[test]
 fn all_flows_fit_into_flow_key() {

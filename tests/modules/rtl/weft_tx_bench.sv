@@ -42,6 +42,12 @@ module weft_tx_bench
   output logic                mac_tx_tvalid,
   input  logic                mac_tx_tready,
 
+  output logic [  DATA_W-1:0] replay_tdata,   // a replay's bytes, to receive
+  output logic [DATA_W/8-1:0] replay_tkeep,
+  output logic                replay_tlast,
+  output logic                replay_tvalid,
+  input  logic                replay_tready,
+
   output logic [      63:0] m_axi_awaddr,
   output logic              m_axi_awvalid,
   input  logic              m_axi_awready,
@@ -85,6 +91,9 @@ module weft_tx_bench
   assign tbl_refused_o = tbl_rsp.refused;
   assign tbl_row_o     = tbl_rsp.row;
   assign idle_o        = tx_idle && read_idle;
+  assign replay_tdata  = mac_tx_tdata;
+  assign replay_tkeep  = mac_tx_tkeep;
+  assign replay_tlast  = mac_tx_tlast;
 
   weft_tx #(
     .DATA_W   (DATA_W),
@@ -132,8 +141,8 @@ module weft_tx_bench
     .mac_tx_tlast,
     .mac_tx_tvalid,
     .mac_tx_tready,
-    .replay_valid_o (),
-    .replay_ready_i (1'b1),
+    .replay_valid_o (replay_tvalid),
+    .replay_ready_i (replay_tready),
     .replay_about_o (),
     .idle_o         (tx_idle),
     .trace_o        (trace),

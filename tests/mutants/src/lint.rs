@@ -8,7 +8,7 @@ pub fn rtl(folder: &Path) -> Result<(), String> {
     let verilator = std::env::var_os("VERILATOR").unwrap_or("verilator".into());
     let done = Command::new(verilator)
         .args(["--lint-only", "--assert", "-sv", "-Wno-fatal", "-Wno-lint"])
-        .args(["--top-module", "weft_card", "-f", "weft_card.f"])
+        .args(["-Iprim", "--top-module", "weft_card", "-f", "weft_card.f"])
         .current_dir(folder)
         .output()
         .map_err(|error| format!("verilator: {error}"))?;

@@ -86,6 +86,13 @@ pub fn read(folder: &Path) -> Result<Vec<Fault>, String> {
         if fault.catch.is_empty() {
             return Err(format!("{}: no test is named", fault.name));
         }
+        // A choice between two blocks ends the life of a name that either makes.
+        if fault.statement && fault.find.starts_with("let ") {
+            return Err(format!(
+                "{}: what follows could not see a name that a let makes: its expression has to be found",
+                fault.name
+            ));
+        }
     }
     Ok(faults)
 }

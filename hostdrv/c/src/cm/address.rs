@@ -54,6 +54,21 @@ unsafe fn look_up(
     }
 }
 
+/// An address of the hints, if there is one.
+///
+/// # Safety
+/// It is null or an address.
+unsafe fn hinted(address: *const sockaddr) -> Answer<Option<SocketAddrV4>> {
+    if address.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { ip::read(address) }? {
+        SocketAddr::V4(address) => Ok(Some(address)),
+        SocketAddr::V6(_) => refuse(libc::EAFNOSUPPORT, "an IPv6 address"),
+    }
+}
+
 entries! {
     /// Where a node and a service are.
     cm fn rdma_getaddrinfo(
@@ -66,8 +81,14 @@ entries! {
         let empty = no_info();
         let hints = hints.as_ref().unwrap_or(&empty);
         let passive = hints.ai_flags as u32 & RAI_PASSIVE != 0;
-        let address = look_up(node, service, passive)?;
-        let own = SocketAddrV4::new(settings::ip(), 0);
+        let named = !node.is_null() || !service.is_null();
+        let source = hinted(hints.ai_src_addr)?;
+        let own = source.unwrap_or(SocketAddrV4::new(settings::ip(), 0));
+        let address = match (named, hinted(hints.ai_dst_addr)?) {
+            (false, Some(to)) if !passive => to,
+            (false, _) if passive && source.is_some() => own,
+            _ => look_up(node, service, passive)?,
+        };
         let (from, to) = if passive { (address, None) } else { (own, Some(address)) };
         let mut info = Box::new(Info {
             c: no_info(),

@@ -12,8 +12,10 @@ use crate::completions::{
     ibv_destroy_cq,
 };
 use crate::object::{given, zeros, Object};
-use crate::process::lock;
-use crate::shared_receives;
+use crate::process::{lock, process};
+use crate::queue_pairs::Extended;
+use crate::shared_receives::{self, InDomain};
+use crate::xrc::{self, Given};
 
 /// What a listener gives each connection: a queue pair in a domain.
 pub(crate) struct Template {
@@ -57,14 +59,16 @@ unsafe fn queue(
 /// The identifier is the program's.
 pub(crate) unsafe fn give_queues(id: *mut rdma_cm_id, init: &mut ibv_qp_init_attr) -> Answer<bool> {
     let mut made = false;
+    // An XRC target completes nothing, an initiator receives nothing.
+    let kind = init.qp_type;
     // SAFETY: the caller's promise.
     unsafe {
-        if init.send_cq.is_null() {
+        if init.send_cq.is_null() && kind != IBV_QPT_XRC_RECV {
             ((*id).send_cq_channel, (*id).send_cq) = queue(id, init.cap.max_send_wr)?;
             init.send_cq = (*id).send_cq;
             made = true;
         }
-        if init.recv_cq.is_null() {
+        if init.recv_cq.is_null() && ![IBV_QPT_XRC_RECV, IBV_QPT_XRC_SEND].contains(&kind) {
             ((*id).recv_cq_channel, (*id).recv_cq) = queue(id, init.cap.max_recv_wr)?;
             init.recv_cq = (*id).recv_cq;
             made = true;
@@ -118,7 +122,7 @@ unsafe fn prepare(
         id::resolve(id, info.ai_src_addr, info.ai_dst_addr)?;
         id::resolve_route(id)?;
         if !init.is_null() {
-            id::create_qp(id, pd, init)?;
+            id::create_qp(id, pd, init, Extended::default())?;
         }
     }
     Ok(())
@@ -135,6 +139,9 @@ entries! {
         given(id)?;
         let info = given(info.cast_const())?;
         let made = id::create(ptr::null_mut(), ptr::null_mut(), info.ai_port_space as rdma_port_space)?;
+        if info.ai_qp_type != 0 {
+            (*made).qp_type = info.ai_qp_type as ibv_qp_type;
+        }
         if let Err(refused) = prepare(made, info, pd, init) {
             id::destroy_qp(made)?;
             id::destroy(made)?;
@@ -146,6 +153,10 @@ entries! {
 
     /// It goes, with all that it was given.
     void fn rdma_destroy_ep(id: *mut rdma_cm_id) {
+        // Before the queue in which it completes.
+        if !(*id).srq.is_null() && (*id).qp_type == IBV_QPT_XRC_RECV {
+            destroy_srq(id)?;
+        }
         id::destroy_qp(id)?;
         if !(*id).srq.is_null() {
             destroy_srq(id)?;
@@ -172,7 +183,7 @@ entries! {
         drop(template);
         if let Some((pd, mut init)) = made {
             init.qp_context = new.cast();
-            if let Err(refused) = id::create_qp(new, pd, &mut init) {
+            if let Err(refused) = id::create_qp(new, pd, &mut init, Extended::default()) {
                 id::destroy(new)?;
                 return Err(refused);
             }
@@ -184,16 +195,69 @@ entries! {
     /// A shared receive queue of the identifier.
     cm fn rdma_create_srq(id: *mut rdma_cm_id, pd: *mut ibv_pd, init: *mut ibv_srq_init_attr) -> c_int {
         Identifier::of(id)?;
-        given(init)?;
-        (*id).srq = shared_receives::create(pd, &mut *init)?;
-        (*id).pd = pd;
-        Ok(())
+        let init = given(init.cast_const())?;
+        let mut extended: ibv_srq_init_attr_ex = zeros();
+        (extended.srq_context, extended.attr) = (init.srq_context, init.attr);
+        extended.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+        extended.pd = pd;
+        extended.srq_type = match (*id).qp_type {
+            IBV_QPT_XRC_RECV => IBV_SRQT_XRC,
+            _ => IBV_SRQT_BASIC,
+        };
+        create_srq(id, &mut extended)
+    }
+
+    /// The same, of this or that kind.
+    cm fn rdma_create_srq_ex(id: *mut rdma_cm_id, init: *mut ibv_srq_init_attr_ex) -> c_int {
+        Identifier::of(id)?;
+        given(init.cast_const())?;
+        create_srq(id, &mut *init)
     }
 
     /// It goes.
     void fn rdma_destroy_srq(id: *mut rdma_cm_id) {
         destroy_srq(id)
     }
+}
+
+/// A shared receive queue, with what the program does not name: domains, and where it completes.
+///
+/// # Safety
+/// As `rdma_create_srq_ex`.
+unsafe fn create_srq(id: *mut rdma_cm_id, init: &mut ibv_srq_init_attr_ex) -> Answer<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if init.comp_mask & IBV_SRQ_INIT_ATTR_PD == 0 || init.pd.is_null() {
+            init.comp_mask |= IBV_SRQ_INIT_ATTR_PD;
+            init.pd = match (*id).pd.is_null() {
+                true => id::default_domain(process()?)?,
+                false => (*id).pd,
+            };
+        }
+        let is_xrc = init.comp_mask & IBV_SRQ_INIT_ATTR_TYPE != 0 && init.srq_type == IBV_SRQT_XRC;
+        let srq = if is_xrc {
+            if init.comp_mask & IBV_SRQ_INIT_ATTR_CQ == 0 || init.cq.is_null() {
+                if (*id).recv_cq.is_null() {
+                    ((*id).recv_cq_channel, (*id).recv_cq) = queue(id, init.attr.max_wr)?;
+                }
+                init.cq = (*id).recv_cq;
+            }
+            let named = init.comp_mask & IBV_SRQ_INIT_ATTR_XRCD != 0 && !init.xrcd.is_null();
+            let xrcd = match named {
+                true => Given::of(init.xrcd)?.xrcd.clone(),
+                false => xrc::of_process()?,
+            };
+            let of = InDomain {
+                xrcd: &xrcd,
+                cq: init.cq,
+            };
+            shared_receives::create(init.pd, init.srq_context, &init.attr, Some(of))?
+        } else {
+            shared_receives::create(init.pd, init.srq_context, &init.attr, None)?
+        };
+        ((*id).srq, (*id).pd) = (srq, init.pd);
+    }
+    Ok(())
 }
 
 /// # Safety

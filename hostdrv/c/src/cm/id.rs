@@ -16,7 +16,8 @@ use crate::calls::{refuse, Answer};
 use crate::completions::Acknowledged;
 use crate::object::{given, zeros, Object};
 use crate::process::{lock, process, Process};
-use crate::{queue_pairs, settings};
+use crate::queue_pairs::{self, Extended};
+use crate::{settings, xrc};
 
 /// `rdma_cm_id`.
 #[repr(C)]
@@ -121,7 +122,10 @@ impl Identifier {
         };
         let handle = Self::create(process, weft, (channel, &inbox), context, ps);
         // SAFETY: it was made just now.
-        unsafe { Self::bind(process, handle) };
+        unsafe {
+            Self::bind(process, handle);
+            (*handle).qp_type = (*listener).qp_type;
+        }
         Ok(handle)
     }
 
@@ -246,7 +250,7 @@ unsafe fn param(process: &Process, given: *const rdma_conn_param) -> ConnParam {
 }
 
 /// The domain of identifiers whose programs name none.
-fn default_domain(process: &'static Process) -> Answer<*mut ibv_pd> {
+pub(crate) fn default_domain(process: &'static Process) -> Answer<*mut ibv_pd> {
     static DOMAIN: AtomicPtr<ibv_pd> = AtomicPtr::new(ptr::null_mut());
     static MAKING: Mutex<()> = Mutex::new(());
     let making = lock(&MAKING);
@@ -265,6 +269,7 @@ pub(crate) unsafe fn create_qp(
     id: *mut rdma_cm_id,
     pd: *mut ibv_pd,
     init: *mut ibv_qp_init_attr,
+    mut extended: Extended,
 ) -> Answer<()> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -274,8 +279,11 @@ pub(crate) unsafe fn create_qp(
             true => default_domain(identifier.process)?,
             false => pd,
         };
+        if (*init).qp_type == IBV_QPT_XRC_RECV && extended.xrcd.is_none() {
+            extended.xrcd = Some(xrc::of_process()?);
+        }
         let queues = endpoint::give_queues(id, &mut *init)?;
-        match queue_pairs::create(pd, &mut *init, Some(&identifier.weft)) {
+        match queue_pairs::create(pd, &mut *init, Some(&identifier.weft), &extended) {
             Ok(qp) => {
                 ((*id).qp, (*id).pd) = (qp, pd);
                 Ok(())
@@ -345,8 +353,8 @@ pub(crate) unsafe fn destroy(id: *mut rdma_cm_id) -> Answer<()> {
             // The program may still name it: its memory stays.
             return Ok(());
         }
+        // A connection that is closing gets to its end.
         let gone = Identifier::take(id)?;
-        gone.process.see_out(gone.weft.clone());
         let own = gone.is_synchronous.load(Ordering::Relaxed);
         if !own.is_null() {
             drop(Channel::take(own)?);
@@ -355,13 +363,26 @@ pub(crate) unsafe fn destroy(id: *mut rdma_cm_id) -> Answer<()> {
     Ok(())
 }
 
+/// The own address that a program means: this host's loopback one is the device's, as in Linux.
+///
+/// # Safety
+/// As of [`ip::read`].
+unsafe fn own(address: *const sockaddr) -> Answer<SocketAddr> {
+    // SAFETY: the caller's promise.
+    let said = unsafe { ip::read(address) }?;
+    Ok(match said.ip().is_loopback() {
+        true => SocketAddr::new(settings::ip().into(), said.port()),
+        false => said,
+    })
+}
+
 /// # Safety
 /// As `rdma_bind_addr`.
 pub(crate) unsafe fn bind(id: *mut rdma_cm_id, address: *mut sockaddr) -> Answer<()> {
     // SAFETY: the caller's promise.
     unsafe {
         let identifier = Identifier::of(id)?;
-        let local = ip::read(address)?;
+        let local = own(address)?;
         identifier.weft.bind_ip(local)?;
         if !local.ip().is_unspecified() {
             Identifier::bind(identifier.process, id);
@@ -383,7 +404,7 @@ pub(crate) unsafe fn resolve(
         let identifier = Identifier::of(id)?;
         let to: SocketAddr = ip::read(to)?;
         if !from.is_null() {
-            identifier.weft.bind_ip(ip::read(from)?)?;
+            identifier.weft.bind_ip(own(from)?)?;
         }
         identifier.weft.resolve_ip(to)?;
         Identifier::bind(identifier.process, id);
@@ -443,17 +464,18 @@ entries! {
 
     /// Its queue pair.
     cm fn rdma_create_qp(id: *mut rdma_cm_id, pd: *mut ibv_pd, init: *mut ibv_qp_init_attr) -> c_int {
-        create_qp(id, pd, init)
+        create_qp(id, pd, init, Extended::default())
     }
 
-    /// The same, where nothing is asked for beyond it.
+    /// The same with an XRC domain, and for `ibv_wr_start`, where it is asked for.
     cm fn rdma_create_qp_ex(id: *mut rdma_cm_id, init: *mut ibv_qp_init_attr_ex) -> c_int {
-        let mask = given(init)?.comp_mask;
-        if mask & !IBV_QP_INIT_ATTR_PD != 0 {
-            return refuse(libc::EOPNOTSUPP, "extensions of queue pairs");
-        }
-        let pd = if mask != 0 { (*init).pd } else { ptr::null_mut() };
-        create_qp(id, pd, init.cast())
+        let asked = given(init)?;
+        let extended = queue_pairs::extensions(asked)?;
+        let pd = match asked.comp_mask & IBV_QP_INIT_ATTR_PD {
+            0 => ptr::null_mut(),
+            _ => asked.pd,
+        };
+        create_qp(id, pd, init.cast(), extended)
     }
 
     /// It goes.
@@ -464,7 +486,6 @@ entries! {
     /// Connects.
     cm fn rdma_connect(id: *mut rdma_cm_id, conn: *mut rdma_conn_param) -> c_int {
         let identifier = Identifier::of(id)?;
-        identifier.process.note_connection();
         identifier.weft.connect(&param(identifier.process, conn))?;
         identifier.complete(id)
     }
@@ -482,7 +503,6 @@ entries! {
     /// Takes a request.
     cm fn rdma_accept(id: *mut rdma_cm_id, conn: *mut rdma_conn_param) -> c_int {
         let identifier = Identifier::of(id)?;
-        identifier.process.note_connection();
         identifier.weft.accept(&param(identifier.process, conn))?;
         identifier.complete(id)
     }

@@ -7,3 +7,4 @@ pub mod id;
 mod ip;
 
 pub(crate) use id::Ids;
+pub(crate) use ip::made;

@@ -45,6 +45,9 @@ pub struct Rping {
     /// Server: any number of clients, several at a time, until interrupted.
     #[arg(short = 'P')]
     persistent: bool,
+    /// Server with -P: clients at a time. One that has been silent for 10 s gives way to the next.
+    #[arg(long, value_name = "COUNT", default_value_t = 64, requires = "persistent", value_parser = clap::value_parser!(u16).range(1..))]
+    clients: u16,
     /// Server with -P: ends after so many clients.
     #[arg(
         long,
@@ -184,6 +187,7 @@ impl Rping {
             ..if self.persistent {
                 ServerConfig {
                     sessions: self.sessions,
+                    at_a_time: self.clients.into(),
                     ..ServerConfig::persistent()
                 }
             } else {
@@ -315,9 +319,8 @@ fn passed(report: ServerReport) -> Result<(), Failure> {
     if let Some(error) = report.error {
         return Err(error.into());
     }
-    let failed = report.sessions.iter().filter(|s| !s.passed()).count();
-    Err(match report.sessions.len() {
+    Err(match report.ended {
         0 => "no client came".into(),
-        all => format!("{failed} of {all} connections failed").into(),
+        all => format!("{} of {all} connections failed", report.failed).into(),
     })
 }

@@ -214,12 +214,8 @@ fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
         }
     }
     if let Some(rping) = &report.rping {
-        let pings: u64 = rping.sessions.iter().map(|s| s.iterations).sum();
-        writeln!(
-            out,
-            "rping: {} connections, {pings} pings",
-            rping.sessions.len()
-        )?;
+        let (connections, pings) = (rping.ended, rping.iterations);
+        writeln!(out, "rping: {connections} connections, {pings} pings")?;
     }
     Ok(())
 }

@@ -14,6 +14,9 @@ use weft_hostdrv::cm::{AddrInfo, CmEvent, CmEventType, CmId, EventChannel, MpaSt
 use weft_hostdrv::device::Device;
 use weft_hostdrv::verbs::{Access, Cq, Mr, Qp, QpInit, RecvWr, SendWr, Wc, WcOpcode, WcStatus};
 
+/// A server that has heard of the end closes its side within this, or the client aborts the connection.
+const CLOSES_WITHIN_NS: u64 = 1_000_000_000;
+
 /// How to ping.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
@@ -314,6 +317,11 @@ impl RpingClient {
             }
         }
         let waited = self.device.now().saturating_sub(self.moved);
+        // All has been said: that the server leaves its end open is no fault of the pings.
+        if self.step == Step::Closing && waited >= CLOSES_WITHIN_NS {
+            self.note(|| "the server does not close: aborting".into());
+            self.step = Step::Over;
+        }
         if self.step != Step::Over && self.config.patience_ns.is_some_and(|limit| waited >= limit) {
             return Err(PeerError::Silence {
                 waited_ms: waited / 1_000_000,
@@ -356,9 +364,9 @@ impl Machine for RpingClient {
     }
 
     fn deadline(&self) -> Option<u64> {
-        self.config
-            .patience_ns
-            .map(|limit| self.moved.saturating_add(limit))
+        let closing = (self.step == Step::Closing).then_some(CLOSES_WITHIN_NS);
+        let limit = self.config.patience_ns.into_iter().chain(closing).min()?;
+        Some(self.moved.saturating_add(limit))
     }
 
     fn stop(&mut self) {

@@ -26,7 +26,7 @@ pub use client::{ClientConfig, RpingClient};
 pub use info::Info;
 pub use keys::Keys;
 pub use pattern::{expected, MAX_SIZE, MIN_SIZE};
-pub use report::{Role, RpingNote, RpingObserver, ServerReport, SessionReport};
+pub use report::{Role, RpingNote, RpingObserver, ServerReport, SessionReport, KEPT};
 pub use server::{RpingServer, ServerConfig};
 
 /// The port that rping's server has unless told otherwise.

@@ -1,5 +1,6 @@
 //! What a run of rping says.
 
+use std::collections::VecDeque;
 use std::net::SocketAddrV4;
 
 use serde::Serialize;
@@ -50,11 +51,20 @@ impl SessionReport {
     }
 }
 
+/// Reports of connections that a server keeps: the latest ones.
+pub const KEPT: usize = 256;
+
 /// All connections of a server.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ServerReport {
-    /// In the order of their ends.
-    pub sessions: Vec<SessionReport>,
+    /// The latest, at most [`KEPT`], in the order of their ends.
+    pub sessions: VecDeque<SessionReport>,
+    /// Connections that ended, also those not kept.
+    pub ended: u64,
+    /// How many of these did not go as they should.
+    pub failed: u64,
+    /// Pings of all of them.
+    pub iterations: u64,
     /// Requests turned away.
     pub rejected: u64,
     /// What ended the server itself.
@@ -64,9 +74,17 @@ pub struct ServerReport {
 impl ServerReport {
     /// Was there a session, and did all go as they should?
     pub fn passed(&self) -> bool {
-        self.error.is_none()
-            && !self.sessions.is_empty()
-            && self.sessions.iter().all(SessionReport::passed)
+        self.error.is_none() && self.ended > 0 && self.failed == 0
+    }
+
+    pub(super) fn add(&mut self, session: SessionReport) {
+        self.ended += 1;
+        self.failed += u64::from(!session.passed());
+        self.iterations += session.iterations;
+        if self.sessions.len() == KEPT {
+            self.sessions.pop_front();
+        }
+        self.sessions.push_back(session);
     }
 }
 
@@ -83,3 +101,32 @@ pub enum RpingNote<'a> {
 
 /// Is told.
 pub type RpingObserver = Box<dyn FnMut(RpingNote<'_>) + Send>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_runs_for_long_keeps_the_latest_reports_and_counts_all() {
+        let mut report = ServerReport::default();
+        assert!(!report.passed(), "nobody came");
+        for iterations in 0..KEPT as u64 + 44 {
+            report.add(SessionReport {
+                role: Role::Server,
+                peer: None,
+                negotiated: None,
+                peer_private_data: String::new(),
+                iterations,
+                bytes_verified: 0,
+                elapsed_ns: 0,
+                connect_ns: None,
+                latency: None,
+                error: None,
+            });
+        }
+        assert!(report.passed());
+        assert_eq!((report.sessions.len(), report.ended), (KEPT, 300));
+        assert_eq!(report.sessions[0].iterations, 44);
+        assert_eq!(report.iterations, 299 * 300 / 2);
+    }
+}

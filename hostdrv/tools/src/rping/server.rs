@@ -22,7 +22,7 @@ pub struct ServerConfig {
     pub native: bool,
     /// Events come by callback (DAT's way), instead of being taken from a channel.
     pub callbacks: bool,
-    /// Connections at a time.
+    /// Connections at a time. Beyond them a client is turned away, unless one has been silent for 10 s, which then gives way.
     pub at_a_time: usize,
     /// Ends after so many connections; 0: when it is stopped.
     pub sessions: u64,
@@ -57,6 +57,9 @@ impl ServerConfig {
         }
     }
 }
+
+/// A client that has been silent for so long gives way to one for which there is no room.
+const GIVES_WAY_NS: u64 = 10_000_000_000;
 
 /// Where the server's events come from.
 struct Events {
@@ -181,9 +184,32 @@ impl RpingServer {
         self.config.sessions != 0 && self.accepted >= self.config.sessions
     }
 
+    /// Is there room for one more client, if need be that of the one that has been silent longest?
+    fn makes_room(&mut self) -> bool {
+        let running = self.sessions.iter().filter(|session| !session.is_over());
+        if running.count() < self.config.at_a_time.max(1) {
+            return true;
+        }
+        let patience = self.config.patience_ns.unwrap_or(u64::MAX);
+        let limit = Some(patience.min(GIVES_WAY_NS));
+        let running = self
+            .sessions
+            .iter_mut()
+            .filter(|session| !session.is_over());
+        let Some(session) = running.min_by_key(|session| session.moved) else {
+            return false;
+        };
+        match session.check_patience(limit) {
+            Ok(()) => false,
+            Err(silence) => {
+                session.fail(silence);
+                true
+            }
+        }
+    }
+
     fn on_request(&mut self, request: &CmEvent) {
-        let full = self.sessions.len() >= self.config.at_a_time.max(1);
-        if full || self.stopping || self.is_last() {
+        if self.stopping || self.is_last() || !self.makes_room() {
             self.report.rejected += 1;
             let rejected = request.id.reject(b"rping: busy");
             tracing::debug!(?rejected, "a request beyond the limit");
@@ -264,7 +290,7 @@ impl RpingServer {
                 if let Some(observer) = &mut self.observer {
                     observer(RpingNote::Ended(&report));
                 }
-                self.report.sessions.push(report);
+                self.report.add(report);
             }
             if !moved {
                 break;
@@ -285,9 +311,9 @@ impl Machine for RpingServer {
     fn poll(&mut self) -> Option<ServerReport> {
         if let Err(error) = self.advance() {
             self.report.error.get_or_insert(error);
-            let sessions = std::mem::take(&mut self.sessions);
-            let reports = sessions.into_iter().map(Session::finish);
-            self.report.sessions.extend(reports);
+            for session in std::mem::take(&mut self.sessions) {
+                self.report.add(session.finish());
+            }
             return Some(std::mem::take(&mut self.report));
         }
         let over = self.sessions.is_empty() && (self.stopping || self.is_last());

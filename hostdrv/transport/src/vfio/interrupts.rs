@@ -132,10 +132,7 @@ impl Interrupts {
 
     /// INTx: lets the next interrupt through.
     fn unmask(&self, domain: &Domain) -> Result<(), String> {
-        if !self.masked.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
-        let unmasked = domain.device().unmask_irq(self.index);
+        let unmasked = lift(&self.masked, || domain.device().unmask_irq(self.index));
         unmasked.map_err(|error| error.to_string())
     }
 
@@ -145,6 +142,14 @@ impl Interrupts {
             tracing::warn!(%error, "interrupts could not be taken down");
         }
     }
+}
+
+/// Lifts a mask. One that could not be lifted stays, for the next call.
+fn lift<E>(masked: &AtomicBool, unmask: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    if !masked.swap(false, Ordering::AcqRel) {
+        return Ok(());
+    }
+    unmask().inspect_err(|_| masked.store(true, Ordering::Release))
 }
 
 /// An eventfd that is readable when the card is to be given up.
@@ -165,4 +170,20 @@ fn watch_end(domain: &Domain, device: &str) -> Result<Vectors, OpenError> {
         }
     }
     Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else one failure would be the last that is heard of the pin.
+    #[test]
+    fn a_mask_that_could_not_be_lifted_stays() {
+        let masked = AtomicBool::new(true);
+        let never = || -> Result<(), ()> { panic!("nothing is masked") };
+        assert_eq!(lift(&masked, || Err("busy")), Err("busy"));
+        assert_eq!(lift(&masked, || Err("busy")), Err("busy"));
+        assert_eq!(lift(&masked, || Ok::<(), ()>(())), Ok(()));
+        assert_eq!(lift(&masked, never), Ok(()));
+    }
 }

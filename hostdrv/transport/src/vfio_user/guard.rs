@@ -96,7 +96,7 @@ impl Watch {
         }
     }
 
-    fn lose(&self, reason: String) {
+    pub(super) fn lose(&self, reason: String) {
         let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.get_or_insert(reason);
         // It is readable at the latest after the first time.
@@ -137,6 +137,13 @@ fn pass(client: &UnixStream, server: &UnixStream, watch: &Watch) -> Result<(), S
                 // The client is gone: the end of it.
                 Ok(None) | Err(_) => return Ok(()),
             };
+            if request.fds_lost {
+                watch.refuse(libc::EMFILE);
+                if request.echo(expected(&request)).send(client).is_err() {
+                    return Ok(());
+                }
+                continue;
+            }
             watch.lent.strip(&mut request);
             let sent = request.send(server);
             sent.map_err(|error| watch.failure("did not take a message", &error))?;

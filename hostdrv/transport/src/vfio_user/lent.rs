@@ -94,7 +94,11 @@ mod tests {
     fn message(number: u16, address: u64, count: u64, data: &[u8]) -> Message {
         let payload = Payload::new().u64(address).u64(count).bytes(data).done();
         let (bytes, fds) = (request(7, number, &payload), Vec::new());
-        Message { bytes, fds }
+        Message {
+            bytes,
+            fds,
+            fds_lost: false,
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ use super::wire::{error_header, receive_part, Header, MAX_FDS};
 pub(super) struct Message {
     pub bytes: Vec<u8>,
     pub fds: Vec<OwnedFd>,
+    /// This process had no room for all of its descriptors.
+    pub fds_lost: bool,
 }
 
 impl Message {
@@ -58,6 +60,7 @@ impl Message {
         let mut reply = Message {
             bytes: self.bytes.clone(),
             fds: Vec::new(),
+            fds_lost: false,
         };
         reply.bytes.resize(len, 0);
         reply.set_header(self.header().reply(len as u32));
@@ -85,15 +88,21 @@ impl Message {
     pub(super) fn receive(mut stream: &UnixStream) -> io::Result<Option<Self>> {
         let mut bytes = vec![0; HEADER];
         let mut fds = Vec::new();
-        let mut have = 0;
+        let (mut have, mut fds_lost) = (0, false);
         while have < HEADER {
-            match receive_part(stream, &mut bytes[have..], &mut fds)?.bytes {
+            let part = receive_part(stream, &mut bytes[have..], &mut fds)?;
+            fds_lost |= part.fds_lost;
+            match part.bytes {
                 0 if have == 0 => return Ok(None),
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 n => have += n,
             }
         }
-        let mut message = Self { bytes, fds };
+        let mut message = Self {
+            bytes,
+            fds,
+            fds_lost,
+        };
         let header = message.header();
         if let Some(why) = header.impossible() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));

@@ -5,13 +5,12 @@
 
 mod guard;
 mod lent;
-mod memory;
 mod message;
 pub mod wire;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::ptr::NonNull;
@@ -28,11 +27,12 @@ use vfio_user::Client;
 
 use self::guard::{guard, system, Watch};
 use super::iova::IovaAllocator;
-use super::monotonic;
 use super::open_error::OpenError;
 use super::vectors::Vectors;
+use super::{exchange, monotonic};
 use super::{Bar, Transport, TransportError};
 use crate::dma::{page_size, DmaBuffer, SharedMemory};
+use crate::monotonic::wait_readable;
 
 /// Longest time for an answer: a simulated card on a busy machine is slow, and not that slow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ struct Connection {
     name: String,
     client: Mutex<Client>,
     watch: Arc<Watch>,
-    guard: Option<JoinHandle<()>>,
+    guard: Option<JoinHandle<io::Result<()>>>,
     /// Bytes of configuration space, BAR0 and BAR2.
     sizes: BTreeMap<u32, u64>,
     addresses: Mutex<IovaAllocator>,
@@ -146,21 +146,36 @@ impl Connection {
             std::thread::Builder::new()
                 .name("vfio-user".to_owned())
                 .spawn(move || {
-                    if let Ok((client, _)) = listener.accept() {
+                    // A client that could not be made never comes.
+                    let [comes, _] = wait_readable([listener.as_fd(), watch.ended()], None)?;
+                    if comes {
+                        let (client, _) = listener.accept()?;
                         drop(listener);
                         guard(&client, &server, &watch);
                     }
+                    Ok(())
                 })
                 .map_err(|e| kernel("starting a thread", e))?
         };
         let client = Client::new(&path);
-        let client = client.map_err(|error| match watch.take_refusal() {
-            Some(libc::EBUSY) => OpenError::Busy {
-                path: socket.to_owned(),
-                holders: Vec::new(),
-            },
-            _ => bad(watch.lost().unwrap_or(error.to_string())),
-        })?;
+        let client = match client {
+            Ok(client) => client,
+            Err(error) => {
+                let refused = match watch.take_refusal() {
+                    Some(libc::EBUSY) => OpenError::Busy {
+                        path: socket.to_owned(),
+                        holders: Vec::new(),
+                    },
+                    _ => bad(watch.lost().unwrap_or(error.to_string())),
+                };
+                // The guard, and with it the server's end, goes before this does.
+                watch.lose("no client".to_owned());
+                return Err(match thread.join() {
+                    Ok(Err(error)) => kernel("accepting the client", error),
+                    _ => refused,
+                });
+            }
+        };
         // A region or two that a server refuses to describe is one that the function has not.
         watch.take_refusal();
         let sizes = [
@@ -378,7 +393,7 @@ impl Transport for VfioUserTransport {
             .max(1)
             .checked_next_multiple_of(page_size())
             .ok_or_else(|| failed("too long".into()))?;
-        let (memory, file) = memory::shared(whole).map_err(|error| failed(error.to_string()))?;
+        let (memory, file) = exchange::shared(whole).map_err(|error| failed(error.to_string()))?;
         let start = NonNull::new(memory.as_mut_ptr()).ok_or_else(|| failed("no memory".into()))?;
         let iova = self.connection.map(&file, whole)?;
         let mapped = Mapped {
@@ -396,7 +411,7 @@ impl Transport for VfioUserTransport {
         let failed = |reason: String| TransportError::Map { len, reason };
         check_pages(ptr, len)?;
         // SAFETY: the caller vouches: whole pages, valid until `unmap`, and left alone during this call.
-        let file = unsafe { memory::make_shared(ptr, len) };
+        let file = unsafe { exchange::make_shared(ptr, len) };
         let file = file.map_err(|error| failed(error.to_string()))?;
         match self.connection.map(&file, len) {
             Ok(iova) => {
@@ -405,7 +420,7 @@ impl Transport for VfioUserTransport {
             }
             Err(error) => {
                 // SAFETY: as above; the server has not got it.
-                if let Err(error) = unsafe { memory::make_private(ptr, len) } {
+                if let Err(error) = unsafe { exchange::make_private(ptr, len) } {
                     tracing::warn!(%error, "memory stays shared");
                 }
                 Err(error)
@@ -448,7 +463,7 @@ impl Transport for VfioUserTransport {
             return Ok(());
         };
         // SAFETY: the caller of `map` vouched for the memory until now, and leaves it alone during this call.
-        unsafe { memory::make_private(ptr, len) }.map_err(|error| TransportError::Unmap {
+        unsafe { exchange::make_private(ptr, len) }.map_err(|error| TransportError::Unmap {
             iova,
             len,
             reason: format!("the card's server has let go of it, but it stays shared: {error}"),

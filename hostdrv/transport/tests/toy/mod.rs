@@ -79,6 +79,18 @@ impl Toy {
         }
     }
 
+    /// The same for any number of clients, one after the other.
+    pub fn start_for_all() -> Self {
+        let mut toy = Self::start();
+        let socket = toy.socket.with_file_name("all.sock");
+        let (server, seen) = (server(&socket), Arc::clone(&toy.seen));
+        std::thread::spawn(
+            move || while server.run(&mut Backend::new(Arc::clone(&seen))).is_ok() {},
+        );
+        toy.socket = socket;
+        toy
+    }
+
     pub fn spec(&self) -> String {
         format!("vfio-user:{}", self.socket.display())
     }

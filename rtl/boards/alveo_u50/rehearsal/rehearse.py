@@ -154,6 +154,9 @@ def complaints(run: Run) -> list[str]:
     lists = ["weft_card.f", "boards/boards.f", "boards/alveo_u50/weft_u50.f"]
     files = [line for name in lists for line in (RTL / name).read_text().split("\n") if line.endswith(".sv")]
     wrong += [f"{file} is not added" for file in [*files, "weft_u50.xdc", "floor.xdc", "cdc.tcl"] if file not in added]
+    includes = [line.split()[2] for line in run.asked("set_property") if line.startswith("set_property include_dirs ")]
+    if [pathlib.Path(folder).resolve() for folder in includes] != [RTL / "prim"]:
+        wrong.append("nothing is included from where the assertions' macros are")
     if "set_property used_in_synthesis false {cdc.tcl floor.xdc}" not in run.lines:
         wrong.append("cdc.tcl is read in synthesis, where its instances are not")
     if run.asked("synth_design"):
@@ -234,6 +237,7 @@ def planted() -> list[tuple[str, str, str, str]]:
         faults.append((f"no gate for {what}", "gates.tcl", f'[count_severe "{what}"', f'0 && [count_severe "{what}"'))
     faults.append(("gates are passed by whoever misses them", "build.tcl", "if {[llength $wrong] == 0} {", "if {1} {"))
     faults.append(("runs are not waited for", "build.tcl", "  foreach run $waiting { wait_on_run [get_runs $run] }\n", ""))
+    faults.append(("no folder of headers", "build.tcl", "  set_property include_dirs $rtl/prim [current_fileset]\n", ""))
     faults.append(("crossings in synthesis", "build.tcl", "  set_property used_in_synthesis false [get_files {cdc.tcl floor.xdc}]\n", ""))
     return faults
 

@@ -119,16 +119,7 @@ fn we_ping(session: &mut Session<'_>, lost: &mut u32) -> Result<(), NoPass> {
     Err(NoPass::Fail("four times in a row".to_owned()))
 }
 
-/// Its rdma_cm takes ports at random, and one that a connection of the last minute had (TIME_WAIT) it cannot use: "Cannot assign
-/// requested address", once in some hundred connections. So closed connections are forgotten at once.
-fn forget_closed(session: &mut Session<'_>) -> Result<(), NoPass> {
-    let command = "echo 0 > /proc/sys/net/ipv4/tcp_max_tw_buckets";
-    session.bench.guest.must(command, READY)?;
-    Ok(())
-}
-
 fn guests_client(session: &mut Session<'_>) -> Result<String, NoPass> {
-    forget_closed(session)?;
     let mut server = our_persistent_server(session)?;
     let moments = moments()?;
     let count = moments.len();
@@ -205,7 +196,6 @@ fn our_client(session: &mut Session<'_>) -> Result<String, NoPass> {
 }
 
 fn our_server(session: &mut Session<'_>) -> Result<String, NoPass> {
-    forget_closed(session)?;
     let moments = moments()?;
     let count = moments.len();
     for (seed, mut rng) in moments {
@@ -245,7 +235,6 @@ fn clean(session: &mut Session<'_>) -> Result<(), NoPass> {
 
 /// Sixty pings, or ten, and a cut of up to 800 ms somewhere in them: all of them come back.
 fn link_for_a_while(session: &mut Session<'_>) -> Result<String, NoPass> {
-    forget_closed(session)?;
     let pings = fewer_on_card(60, 10);
     let moments = moments()?;
     let count = moments.len();

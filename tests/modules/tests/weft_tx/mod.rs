@@ -1,12 +1,12 @@
 //! Transmit alone, behind the card's DMA reader: jobs of all kinds in a ring, payload anywhere, read answers delayed, mixed and
-//! failing, a MAC that stops for longer than the store lasts; jobs told of by the ring's tail, by the push window, or both. Every frame and every report is held against `reference`. What a job
-//! that is done has read is overwritten at once. No cycle is counted.
+//! failing, a MAC that stops for longer than the store lasts; jobs told of by the ring's tail, by the push window, or both. Every frame, every
+//! replay and every report is held against `reference`. What a job that is done has read is overwritten at once. No cycle is counted.
 
 mod reference;
 mod rings;
 
 use fastrand::Rng;
-use reference::{identify, Job, Row, MESSAGE, RAW, SEGMENT};
+use reference::{identify, Job, Row, MESSAGE, RAW, REPLAY, SEGMENT};
 use rtl_sim::axi::{self, Fault, Memory, MemorySlave, Timing};
 use rtl_sim::axis::Sink;
 use rtl_sim::{replay, Pace, Run, Stall};
@@ -103,7 +103,9 @@ fn any_row(rng: &mut Rng) -> Row {
 fn any_job(rng: &mut Rng, rows: &[Row], long: bool) -> Job {
     let flow = rng.u16(0..FLOWS as u16);
     let row = &rows[usize::from(flow)];
-    let kind = [RAW, SEGMENT, MESSAGE, MESSAGE, MESSAGE][rng.usize(0..5)];
+    let kind = [
+        RAW, REPLAY, SEGMENT, SEGMENT, MESSAGE, MESSAGE, MESSAGE, MESSAGE,
+    ][rng.usize(0..8)];
     let fpdu_payload = match rng.u8(0..8) {
         0 => 9000,
         1 => rng.u16(1..20),
@@ -114,6 +116,7 @@ fn any_job(rng: &mut Rng, rows: &[Row], long: bool) -> Job {
     let length = match (kind, rng.u8(0..8)) {
         (RAW, 0) => [14, 15, 9216][rng.usize(0..3)],
         (RAW, _) => rng.u32(14..2000),
+        (REPLAY, n) => [1, 4096, 65, 64, rng.u32(1..4097)][usize::from(n).min(4)],
         (_, 0) => 0,
         (_, 1 | 2) => rng.u32(1..80),
         (SEGMENT, 3) => 9000,
@@ -157,14 +160,14 @@ fn any_job(rng: &mut Rng, rows: &[Row], long: bool) -> Job {
 
 fn spoil(rng: &mut Rng, job: &mut Job) {
     match rng.u8(0..8) {
-        0 => job.kind = [0, rng.u8(4..)][rng.usize(0..2)],
+        0 => job.kind = [0, rng.u8(REPLAY + 1..)][rng.usize(0..2)],
         1 => job.length += 1,
         2 => job.length = job.length.wrapping_sub(1),
         3 => job.sge_count = rng.u8(5..),
         4 => job.fpdu_payload = [0, 9001, 65535][rng.usize(0..3)],
         5 => job.seq = job.seq.wrapping_add(rng.u32(1..4)),
         6 => job.inline = !job.inline,
-        _ => job.length = [13, 9217, 9001][rng.usize(0..3)],
+        _ => job.length = [0, 13, 4097, 9217, 9001][rng.usize(0..5)],
     }
 }
 
@@ -188,6 +191,7 @@ macro_rules! weft_tx_tests {
                 let mut bus = axi::Checker::<$bytes>::new("m_axi").limit(1_000_000);
                 let stall = if smooth { Stall::Never } else { Stall::any(&mut rng) };
                 let mut sink = Sink::<$bytes>::new(stall, run.seed);
+                let mut replayed = Sink::<$bytes>::new(Stall::any(&mut rng), run.seed);
                 let mut reporting = Pace::new(Stall::any(&mut rng), rng.fork());
                 let log2 = if many { 6 } else { rng.u8(1..7) };
                 let mut host = Host {
@@ -211,6 +215,7 @@ macro_rules! weft_tx_tests {
                 let mut from_ring: Vec<bool> = vec![];
                 let mut window: VecDeque<Beat> = VecDeque::new();
                 let mut frames: VecDeque<(Vec<u8>, bool)> = VecDeque::new();
+                let mut replays: VecDeque<Vec<u8>> = VecDeque::new();
                 let mut told: VecDeque<Told> = VecDeque::new();
                 let mut id = 0u16;
                 let mut begun = false;
@@ -257,6 +262,13 @@ macro_rules! weft_tx_tests {
                         counts.bytes += should.len() as u64;
                         last_frame = now;
                         sink.recycle(received);
+                    }
+                    replayed.cycle(now, &mut i.replay, &o.replay);
+                    while let Some(received) = replayed.pop() {
+                        if Some(&received.data) != replays.pop_front().as_ref() {
+                            return Err(format!("a replay of {} bytes is another", received.data.len()).into());
+                        }
+                        replayed.recycle(received);
                     }
                     // ---- jobs done: what they read may change
                     while done != o.job_done {
@@ -410,7 +422,10 @@ macro_rules! weft_tx_tests {
                                     status = 2;
                                     break;
                                 }
-                                frames.push_back((frame, job.kind != RAW));
+                                match job.kind {
+                                    REPLAY => replays.push_back(frame),
+                                    kind => frames.push_back((frame, kind != RAW)),
+                                }
                                 counts.fpdus += u64::from(job.kind == MESSAGE);
                             }
                         }
@@ -454,7 +469,7 @@ macro_rules! weft_tx_tests {
                             }
                         }
                     }
-                    let over = posted == wanted && done == wanted && frames.is_empty() && told.is_empty();
+                    let over = posted == wanted && done == wanted && frames.is_empty() && replays.is_empty() && told.is_empty();
                     quiet = if over && o.idle { quiet + 1 } else { 0 };
                     if quiet > 40 {
                         break;

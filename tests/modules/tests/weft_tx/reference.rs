@@ -58,6 +58,7 @@ impl Row {
 pub const RAW: u8 = 1;
 pub const SEGMENT: u8 = 2;
 pub const MESSAGE: u8 = 3;
+pub const REPLAY: u8 = 4;
 
 /// A job as it is posted.
 #[derive(Clone, Debug, Default)]
@@ -130,6 +131,7 @@ impl Job {
         let size = match self.kind {
             RAW => (14..=9216).contains(&self.length),
             SEGMENT => row.valid && self.length <= 9000,
+            REPLAY => row.valid && (1..=4096).contains(&self.length),
             MESSAGE => {
                 let fpdu = self.length.min(self.fpdu_payload.into());
                 let aligned = self.seq.wrapping_sub(row.marker_base) % 4 == 0;
@@ -146,7 +148,7 @@ impl Job {
     pub fn frames(&self, row: &Row) -> Vec<(Vec<u8>, std::ops::Range<usize>)> {
         let all = self.payload.len();
         match self.kind {
-            RAW => vec![(self.payload.clone(), 0..all)],
+            RAW | REPLAY => vec![(self.payload.clone(), 0..all)],
             SEGMENT => vec![(self.frame(row, self.seq, true, &self.payload), 0..all)],
             _ => {
                 let (mut frames, mut at, mut seq) = (vec![], 0, self.seq);

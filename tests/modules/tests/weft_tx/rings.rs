@@ -1,5 +1,5 @@
-//! A job ring that is set up anew while jobs of the ring before are stuck: their bytes come late, as from a slow memory. All jobs are pushed,
-//! raw frames; the flow that a job names says which ring it is of.
+//! A job ring that is set up anew while jobs of the ring before are stuck, as their bytes come late, or in any cycle of their way. Jobs are raw
+//! frames; the flow that a job names says which ring it is of.
 
 use super::reference::{Job, RAW};
 use super::{Host, AREA, RING};
@@ -26,6 +26,10 @@ pub const ANEW: [Anew; 5] = [
     Anew { times: 4, jobs: 0 },
     Anew { times: 64, jobs: 0 },
 ];
+
+/// Jobs of a ring that is given up on their way, and the cycles in which it is.
+pub const UNDER_WAY: u32 = 3;
+pub const CYCLES: u32 = 90;
 
 pub fn host() -> Host {
     Host {
@@ -71,7 +75,7 @@ macro_rules! rings_tests {
             }
 
             impl Bench {
-                fn new(run: &Run) -> Self {
+                fn new(run: &Run, latency: u32) -> Self {
                     let mut sim = run.sim::<$design::Model>();
                     sim.inputs.enable = true;
                     sim.inputs.job_base = RING;
@@ -81,7 +85,7 @@ macro_rules! rings_tests {
                     sim.reset(3);
                     Self {
                         sim,
-                        memory: MemorySlave::new(Timing::latency(LATE), run.seed),
+                        memory: MemorySlave::new(Timing::latency(latency), run.seed),
                         host: host(),
                         reports: vec![],
                         stuck: 0,
@@ -103,8 +107,8 @@ macro_rules! rings_tests {
                     }
                 }
 
-                /// By the push window, and then until it is stuck.
-                fn push(&mut self, flow: u16, number: u32) {
+                /// By the push window.
+                fn write(&mut self, flow: u16, number: u32) {
                     let start = number as usize % 32 * 128;
                     for (beat, bytes) in job(flow, number).chunks($bytes).enumerate() {
                         let i = &mut self.sim.inputs;
@@ -115,6 +119,20 @@ macro_rules! rings_tests {
                         self.cycle();
                     }
                     self.sim.inputs.push_valid = false;
+                }
+
+                /// By the job ring: so many.
+                fn post(&mut self, flow: u16, jobs: u32) {
+                    for number in 0..jobs {
+                        let slot = number as usize * 128;
+                        self.host.ring[slot..slot + 128].copy_from_slice(&job(flow, number));
+                    }
+                    self.sim.inputs.job_tail = jobs;
+                }
+
+                /// By the push window, and then until it is stuck.
+                fn push(&mut self, flow: u16, number: u32) {
+                    self.write(flow, number);
                     let stuck = self.stuck + 1;
                     let begun = self.sim.cycle();
                     while self.stuck < stuck {
@@ -125,6 +143,7 @@ macro_rules! rings_tests {
 
                 fn set_up(&mut self) {
                     self.sim.inputs.job_reset = true;
+                    self.sim.inputs.job_tail = 0;
                     self.cycle();
                     self.sim.inputs.job_reset = false;
                     self.cycle();
@@ -132,7 +151,7 @@ macro_rules! rings_tests {
             }
 
             fn check(run: &Run, anew: Anew) -> Result<(), Box<dyn Error>> {
-                let mut bench = Bench::new(run);
+                let mut bench = Bench::new(run, LATE);
                 // One is stuck in any case.
                 bench.push(0, 0);
                 for ring in 0..anew.times {
@@ -159,6 +178,53 @@ macro_rules! rings_tests {
                     }
                 }
                 Err(format!("{anew:?}: {:?}", bench.reports).into())
+            }
+
+            /// Given up so many cycles after its jobs were told of.
+            fn given_up(
+                bench: &mut Bench,
+                flow: u16,
+                pushed: bool,
+                after: u32,
+            ) -> Result<(), Box<dyn Error>> {
+                match pushed {
+                    true => (0..UNDER_WAY).for_each(|number| bench.write(flow, number)),
+                    false => bench.post(flow, UNDER_WAY),
+                }
+                (0..after).for_each(|_| bench.cycle());
+                bench.set_up();
+                bench.reports.clear();
+                let next = flow + 1;
+                match pushed {
+                    true => (0..2).for_each(|number| bench.write(next, number)),
+                    false => bench.post(next, 2),
+                }
+                (0..400).for_each(|_| bench.cycle());
+                // Reports of the ring before may have waited.
+                let told: Vec<_> = bench.reports.iter().filter(|r| r.0 == next).collect();
+                let done = bench.sim.outputs.job_done;
+                match told[..] == [&(next, 0), &(next, 1)] && done == 2 && bench.sim.outputs.idle {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "pushed {pushed}, after {after} cycles: {told:?}, {done} done"
+                    )
+                    .into()),
+                }
+            }
+
+            #[test]
+            fn a_ring_set_up_in_any_cycle_has_its_own_jobs_only() {
+                replay(concat!("weft_tx_ring_cycles_", $bytes), 0..1, |run| {
+                    let mut bench = Bench::new(run, 10);
+                    for after in 0..CYCLES {
+                        for pushed in [true, false] {
+                            let flow = (4 * after + 2 * u32::from(pushed)) as u16;
+                            given_up(&mut bench, flow, pushed, after)?;
+                            bench.set_up();
+                        }
+                    }
+                    Ok(())
+                });
             }
 
             #[test]

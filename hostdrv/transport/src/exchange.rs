@@ -1,7 +1,8 @@
-//! Memory that a server in another process can map: memfds.
+//! Memory of the program's that another process can map: its pages are exchanged for those of a file, with the same bytes.
 
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -31,6 +32,37 @@ pub(super) fn shared(len: usize) -> io::Result<(MmapRaw, File)> {
 /// `ptr..ptr + len` are whole pages, valid for reads and writes; nobody accesses them during the call, and nobody
 /// unmaps them before [`make_private`].
 pub(super) unsafe fn make_shared(ptr: NonNull<u8>, len: usize) -> io::Result<File> {
+    check_private(ptr, len)?;
+    let file = memfd(len)?;
+    // SAFETY: the same contract.
+    unsafe { make_part_of(ptr, len, file.as_fd(), 0) }?;
+    Ok(file)
+}
+
+/// The same with a part of a file that is there already, and nobody's yet.
+///
+/// # Safety
+/// As for [`make_shared`].
+pub(super) unsafe fn make_part_of(
+    ptr: NonNull<u8>,
+    len: usize,
+    file: BorrowedFd<'_>,
+    offset: u64,
+) -> io::Result<()> {
+    check_private(ptr, len)?;
+    let raw = file.as_raw_fd();
+    let copy = MmapOptions::new().len(len).offset(offset).map_raw(raw)?;
+    // SAFETY: both are valid for `len` bytes, and do not overlap; nobody changes the one, nobody knows the other.
+    unsafe { ptr::copy_nonoverlapping(ptr.as_ptr(), copy.as_mut_ptr(), len) };
+    drop(copy);
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    let flags = MapFlags::SHARED | MapFlags::FIXED;
+    // SAFETY: it replaces whole pages of the caller's, which he vouches for, by pages with the same bytes.
+    unsafe { mmap(ptr.as_ptr().cast(), len, access, flags, file, offset) }?;
+    Ok(())
+}
+
+fn check_private(ptr: NonNull<u8>, len: usize) -> io::Result<()> {
     let maps = Process::myself().and_then(|process| process.maps());
     if !is_private_memory(
         &maps.map_err(io::Error::other)?,
@@ -43,15 +75,7 @@ pub(super) unsafe fn make_shared(ptr: NonNull<u8>, len: usize) -> io::Result<Fil
              take memory from dma_alloc",
         ));
     }
-    let (copy, file) = shared(len)?;
-    // SAFETY: both are valid for `len` bytes, and do not overlap; nobody changes the one, nobody knows the other.
-    unsafe { ptr::copy_nonoverlapping(ptr.as_ptr(), copy.as_mut_ptr(), len) };
-    drop(copy);
-    let access = ProtFlags::READ | ProtFlags::WRITE;
-    let flags = MapFlags::SHARED | MapFlags::FIXED;
-    // SAFETY: it replaces whole pages of the caller's, which he vouches for, by pages with the same bytes.
-    unsafe { mmap(ptr.as_ptr().cast(), len, access, flags, &file, 0) }?;
-    Ok(file)
+    Ok(())
 }
 
 /// Undoes [`make_shared`], with the bytes as they are now.

@@ -1,0 +1,157 @@
+//! What a client's device asks its broker for.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use super::packet::{
+    pair, DOMAIN, LEAVE_DOMAIN, LEAVE_QUEUE_PAIR, LEAVE_SHARED_RECEIVES, MEMORY, QUEUE_PAIR,
+    SHARED_RECEIVES,
+};
+use super::talk::{half, some, Talk};
+use weft_card_transport::{CardLender, LentMemory};
+use weft_hostdrv::device::{DeviceLender, QueuePairAsked, QueuePairLent};
+use weft_hostdrv::verbs::{Access, SharedLine};
+
+/// Looks before a thread that waits for an answer sleeps.
+const LOOKS: usize = 200;
+
+/// What parts of the memory may be registered with.
+fn all_access() -> Access {
+    Access::LOCAL_WRITE
+        | Access::REMOTE_READ
+        | Access::REMOTE_WRITE
+        | Access::READ_SINK
+        | Access::REMOTE_INVALIDATE
+        | Access::BIND
+        | Access::REMOTE_ATOMIC
+}
+
+/// The way to the broker that a device has.
+pub(super) struct BorrowedDevice {
+    talk: Talk,
+    line: Arc<SharedLine>,
+}
+
+impl BorrowedDevice {
+    pub(super) fn new(talk: Talk) -> io::Result<Self> {
+        let line = talk.line.clone();
+        let line = line.ok_or(io::ErrorKind::Unsupported)?;
+        Ok(Self { talk, line })
+    }
+
+    fn gone(&self) -> Option<String> {
+        self.line.gone().map(|gone| gone.to_string())
+    }
+}
+
+fn too_many<T>(_: T) -> io::Error {
+    io::ErrorKind::InvalidInput.into()
+}
+
+impl CardLender for BorrowedDevice {
+    fn memory(&self, bytes: u64) -> io::Result<LentMemory> {
+        let access = all_access().bits().into();
+        let ([_, iova, ..], files) = self.talk.request(&[MEMORY, bytes, access, 0])?;
+        let [file] = some(files)?;
+        Ok(LentMemory { file, iova })
+    }
+
+    fn begin_fence(&self, number: u32) {
+        self.line.begin_fence(number);
+    }
+
+    fn fence_done(&self) -> u32 {
+        self.line.fence_done()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.gone()
+    }
+}
+
+impl DeviceLender for BorrowedDevice {
+    fn alloc_pd(&self) -> io::Result<u32> {
+        let ([number, ..], _) = self.talk.request(&[DOMAIN])?;
+        Ok(half(number))
+    }
+
+    fn dealloc_pd(&self, pd: u32) -> io::Result<()> {
+        self.talk.request(&[LEAVE_DOMAIN, pd.into()])?;
+        Ok(())
+    }
+
+    fn queue_pair(&self, asked: &QueuePairAsked) -> io::Result<QueuePairLent> {
+        let [send, recv] = asked.sges;
+        let sges = [
+            send.try_into().map_err(too_many)?,
+            recv.try_into().map_err(too_many)?,
+        ];
+        let request = [
+            QUEUE_PAIR,
+            asked.pd.into(),
+            pair(asked.work),
+            pair(sges),
+            asked.inline as u64,
+            asked.cqe as u64,
+            asked.srq.unwrap_or(0).into(),
+        ];
+        let ([number, ..], files) = self.talk.request(&request)?;
+        Ok(QueuePairLent {
+            number: half(number),
+            files: some(files)?,
+        })
+    }
+
+    fn leave_queue_pair(&self, number: u32) -> io::Result<()> {
+        self.talk.request(&[LEAVE_QUEUE_PAIR, number.into()])?;
+        Ok(())
+    }
+
+    fn shared_receives(
+        &self,
+        pd: u32,
+        max_wr: u32,
+        max_sge: usize,
+        limit: u32,
+    ) -> io::Result<(u32, OwnedFd)> {
+        let request = [
+            SHARED_RECEIVES,
+            pd.into(),
+            max_wr.into(),
+            max_sge as u64,
+            limit.into(),
+        ];
+        let ([number, ..], files) = self.talk.request(&request)?;
+        let [file] = some(files)?;
+        Ok((half(number), file))
+    }
+
+    fn leave_shared_receives(&self, number: u32) -> io::Result<()> {
+        self.talk.request(&[LEAVE_SHARED_RECEIVES, number.into()])?;
+        Ok(())
+    }
+
+    fn posted(&self) {
+        self.line.wake_owner();
+    }
+
+    fn arm(&self) {
+        self.line.arm();
+    }
+
+    fn wait_until(&self, is_there: &mut dyn FnMut() -> bool) -> io::Result<()> {
+        for _ in 0..LOOKS {
+            if is_there() {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+        let waited = self.line.wait_for(None, || is_there().then_some(()));
+        waited.map(|_| ()).map_err(io::Error::from)
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.gone()
+    }
+}
