@@ -2,7 +2,7 @@
 // gave it, and was asked for behind the last flush of its flow. The assertions of rq_forget are proven with it.
 //
 // Assumed: two flows, whose queue moves with each flush; MSNs of three bits; answers in order, two cycles behind their requests at least, none
-// while it stalls; flushes FORGET cycles apart. What is looked up for three cycles counts, and not within FORGET cycles of a flush.
+// while it stalls; flushes FORGET cycles apart; one flow taken at a time. What is looked up for three cycles counts, and not within FORGET cycles of a flush.
 
 module rq_ahead_formal
   import weft_card_pkg::*;
@@ -38,7 +38,7 @@ module rq_ahead_formal
   logic [1:0][7:0] moved_q;  // how often each flow was flushed
   logic [1:0][2:0] flushed_q;  // cycles since its flush, up to 7
   logic [2:0] any_flush_q, looked_q;
-  logic flow_q, here, awaited, req_valid, stall, marked, idle;
+  logic flow_q, here, awaited, req_valid, stall, marked, idle, taking;
   logic [ 2:0]       msn_q;
   logic [63:0]       req_addr;
   logic [ 1:0][63:0] asked_q;  // oldest first
@@ -81,6 +81,7 @@ module rq_ahead_formal
     .evict_flow_i    (16'(evict_flow_i)),
     .take_valid_i,
     .take_flow_i     (16'(take_flow_i)),
+    .taking_o        (taking),
     .tail_valid_i,
     .tail_flow_i     (16'(tail_flow_i)),
     .tail_value_i    (32'(tail_value_i)),
@@ -135,6 +136,7 @@ module rq_ahead_formal
 
   always_comb begin
     answers_in_order : assume (answer_i -> count_q != '0 && !stall && (count_q == 2'd2 || age_q >= 2'd2));
+    takes_apart : assume (take_valid_i -> !taking);
     flushes_apart : assume (flush_i -> any_flush_q >= 3'(FORGET));
     if (rst_ni) begin
       the_flows_own :

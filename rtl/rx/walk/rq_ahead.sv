@@ -41,26 +41,27 @@ module rq_ahead
   output logic                    awaited_o,
   output receive_element_t        element_o,
 
-  input logic        place_valid_i,     // the flow uses this element
-  input logic        place_ahead_i,     // from here, not from a context
-  input logic [15:0] place_flow_i,
-  input logic [31:0] place_msn_i,
-  input logic [63:0] place_rq_base_i,
-  input logic [ 7:0] place_rq_log2_i,
-  input logic        attach_valid_i,    // the flow becomes the card's, with this MSN
-  input logic [15:0] attach_flow_i,
-  input logic [31:0] attach_msn_i,
-  input logic [63:0] attach_rq_base_i,
-  input logic [ 7:0] attach_rq_log2_i,
-  input logic        evict_valid_i,     // the flow has lost its context
-  input logic [15:0] evict_flow_i,
-  input logic        take_valid_i,      // the flow has got one: what is here of it is forgotten
-  input logic [15:0] take_flow_i,
-  input logic        tail_valid_i,
-  input logic [15:0] tail_flow_i,
-  input logic [31:0] tail_value_i,
-  input logic        flush_i,
-  input logic [15:0] flush_flow_i,
+  input  logic        place_valid_i,     // the flow uses this element
+  input  logic        place_ahead_i,     // from here, not from a context
+  input  logic [15:0] place_flow_i,
+  input  logic [31:0] place_msn_i,
+  input  logic [63:0] place_rq_base_i,
+  input  logic [ 7:0] place_rq_log2_i,
+  input  logic        attach_valid_i,    // the flow becomes the card's, with this MSN
+  input  logic [15:0] attach_flow_i,
+  input  logic [31:0] attach_msn_i,
+  input  logic [63:0] attach_rq_base_i,
+  input  logic [ 7:0] attach_rq_log2_i,
+  input  logic        evict_valid_i,     // the flow has lost its context
+  input  logic [15:0] evict_flow_i,
+  input  logic        take_valid_i,      // the flow has got one: what is here of it is forgotten
+  input  logic [15:0] take_flow_i,
+  output logic        taking_o,          // it is being forgotten: no other one is taken
+  input  logic        tail_valid_i,
+  input  logic [15:0] tail_flow_i,
+  input  logic [31:0] tail_value_i,
+  input  logic        flush_i,
+  input  logic [15:0] flush_flow_i,
 
   output logic         req_valid_o,
   input  logic         req_ready_i,
@@ -115,6 +116,7 @@ module rq_ahead
     .flush_flow_i,
     .take_valid_i,
     .take_flow_i,
+    .taking_o,
     .clears_o   (clear_q),
     .flush_o    (flush_q),
     .gone_o     (gone_q),
@@ -133,10 +135,11 @@ module rq_ahead
   logic [31:0] looked_msn_q;
   logic [23:0] stag_q;
   assign look_at  = {flow_t'(flow_i), slot_t'(msn_i)};
-  assign collides = store && store_at == look_at;
+  // Both are compared before it is known whether an answer comes.
+  assign collides = (forgets && forget_at == look_at) || (taken && answer_at == look_at);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) here_q <= 1'b0;
-    else here_q <= looked_valid_q && looked_msn_q == msn_i && collides_q == '0 && !collides && !forgets;
+    else here_q <= looked_valid_q && looked_msn_q == msn_i && collides_q == '0 && !forgets;
   end
   always_ff @(posedge clk_i) begin
     collides_q     <= {collides_q[0], collides};
@@ -144,7 +147,7 @@ module rq_ahead
     looked_msn_q   <= looked.msn;
     stag_q         <= looked.element.sge0_stag[31:8];
   end
-  assign here_o = here_q;
+  assign here_o = here_q && !collides_q[0];
   // The first SGE's STag comes from a register: table STAG is looked up with it at once.
   always_comb begin
     element_o                 = looked.element;
@@ -270,7 +273,7 @@ module rq_ahead
   flow_t  of_q;
   queue_t queue_q;
   next_t next, asked_q;
-  logic evicted_q, wanted_q, far_q, there_q, was_asked, ask_take, ask_valid_q, gone, done;
+  logic evicted_q, known_q, has_q, far_q, there_q, was_asked, ask_take, ask_valid_q, gone, done;
   logic [31:0] posted_q, from_q, next_q, beyond, behind;
   logic [SLOT_W:0] most_q, beyond_q, left_q;  // elements from next_q on
   assign flow_pop  = fill_q == Idle && flow_valid && !stall_o && !flush_i;
@@ -289,7 +292,7 @@ module rq_ahead
       unique case (fill_q)
         Idle:    if (flow_pop) fill_q <= Latch;
         Latch:   fill_q <= Compare;
-        Compare: fill_q <= wanted_q ? Choose : Idle;
+        Compare: fill_q <= known_q && (!has_q || evicted_q) ? Choose : Idle;
         Choose:  fill_q <= Check;
         Check:   fill_q <= Ask;
         default: begin
@@ -310,7 +313,8 @@ module rq_ahead
       from_q   <= place.msn;
       most_q   <= place.left;
       asked_q  <= next;
-      wanted_q <= place.known && (!place.context_has || evicted_q);
+      known_q  <= place.known;
+      has_q    <= place.context_has;
       posted_q <= posted;
     end
     far_q    <= !asked_q.valid || beyond[31:SLOT_W+1] != '0;

@@ -96,7 +96,7 @@ module rq_element
 
   // ------------------------------------------------------------------ the wanted element
   logic known, in_window, miss, take_miss, room, flush_q, ahead, idle, idle_q, aged_q;
-  logic ahead_here, ahead_awaited, near, same, absent, ahead_used;  // of rq_ahead; near: the element is there
+  logic ahead_here, ahead_awaited, ahead_taking, near, same, absent, ahead_used;  // of rq_ahead; near: the element is there
   logic [CONTEXTS-1:0] match, match_q;  // the flow's context
   context_t current, victim;
 
@@ -123,11 +123,12 @@ module rq_element
   );
 
   // Worked out a cycle before: whether the element is at the memory's output (`same_q`), and its distance from the context's first element
-  // (`into_q`). Also whether it was read (`fits_q`, by the base of one more cycle ago). Also whether there is a context (`had_q`), or which one may
-  // be used. `sure_q`: nothing has changed since; `fit_q`: but for elements that came, so that what was there still is.
-  logic same_q, fits_q, free_q, had_q, calm, fit_q, sure_q, ends, close;
+  // (`into_q`). Also whether it was read (`fits_q`, by base and count of one more cycle ago). Also whether there is a context (`had_q`), or which
+  // one may be used. `sure_q`: nothing has changed since; `fit_q`: but for elements that came, so that what was there still is.
+  logic same_q, fits_q, free_q, had_q, calm, fit_q, sure_q, ends, ends_q, close;
   context_t             target_q;
-  logic     [     31:0] near_q;  // the context's base
+  logic     [     31:0] near_q;  // the context's base, and count
+  logic     [ SLOT_W:0] near_count_q;
   logic     [31:SLOT_W] far;
   logic [SLOT_W-1:0] into_q, into_old_q;
   logic [SLOT_W:0] into;
@@ -149,18 +150,20 @@ module rq_element
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {fit_q, sure_q} <= '0;
-    else {fit_q, sure_q} <= {calm, calm && !ahead && !ends};
+    else {fit_q, sure_q} <= {calm, calm && !ahead && !ends && !ends_q};
   end
   always_ff @(posedge clk_i) begin
-    same_q   <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    near_q   <= base_q[current];
-    into_q   <= into[SLOT_W-1:0];
-    fits_q   <= had_q && close && {1'b0, into[SLOT_W-1:0]} < count_q[target_q];
-    free_q   <= known ? !reading_q[current] : room;
-    had_q    <= known;
-    idle_q   <= idle;
-    aged_q   <= want_i;  // rq_ahead answers a cycle late
-    target_q <= known ? current : victim;
+    same_q       <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
+    near_q       <= base_q[current];
+    near_count_q <= count_q[current];
+    ends_q       <= ends;
+    into_q       <= into[SLOT_W-1:0];
+    fits_q       <= had_q && close && {1'b0, into[SLOT_W-1:0]} < near_count_q;
+    free_q       <= known ? !reading_q[current] : room && !ahead_taking;
+    had_q        <= known;
+    idle_q       <= idle;
+    aged_q       <= want_i;  // rq_ahead answers a cycle late
+    target_q     <= known ? current : victim;
   end
 
   // A flush takes effect a cycle later, in which nothing else happens; what began with it counts as before it.
@@ -278,7 +281,7 @@ module rq_element
     end
   end
 
-  logic demanded, ahead_stall, ahead_ends, ahead_failed, ahead_marked, ahead_idle;
+  logic mark_q, demanded, ahead_stall, ahead_ends, ahead_failed, ahead_marked, ahead_idle;
   logic [511:0] ahead_arrived;
   receive_element_t ahead_element, context_element;
   context_t       ended;
@@ -345,6 +348,7 @@ module rq_element
     .evict_flow_i    (flow_q[target_q]),
     .take_valid_i    (miss && !had_q && !once_i),
     .take_flow_i     (flow_i),
+    .taking_o        (ahead_taking),
     .tail_valid_i,
     .tail_flow_i,
     .tail_value_i,
@@ -357,14 +361,13 @@ module rq_element
     .answer_failed_i (ahead_failed),
     .answer_element_i(ahead_arrived),
     .stall_o         (ahead_stall),
-    .mark_i,
+    .mark_i          (mark_q),
     .marked_o        (ahead_marked),
     .idle_o          (ahead_idle)
   );
 
   // ------------------------------------------------------------------ state
   // A read begins with its miss, or as it is asked ahead; it ends with its answer. A context with a miss has no other one.
-  logic mark_q;
   logic [CONTEXTS-1:0] grows, finishes, last;
   always_comb begin
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
@@ -510,7 +513,9 @@ module rq_element
   `WEFT_ASSERT(had_told, want_i && sure_q -> had_q == known)
   `WEFT_ASSERT(ends_alone, ends -> reading_q[ended] && !in_window)
   `WEFT_ASSERT(one_context, $onehot0(match) && $onehot0(match_q))
-  `WEFT_ASSERT(fits_told, want_i && known && count_q[current] != '0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])))
+  `WEFT_ASSERT(
+      fits_told,
+      want_i && known && count_q[current] != '0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])))
   `WEFT_ASSERT(into_told, want_i && known && count_q[current] != '0 && in_window -> into_q == msn_i[SLOT_W-1:0] - base_q[current][SLOT_W-1:0])
   for (genvar i = 0; i < int'(CONTEXTS); i++) begin : gen_count_in_range
     `WEFT_ASSERT(count_in_range, 32'(count_q[i]) <= SLOTS)

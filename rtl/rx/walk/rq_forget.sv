@@ -1,7 +1,8 @@
 // Which receive elements rq_ahead forgets: all after reset, then those of a flow.
 //
-// Handshake: `flush_i` and `take_valid_i` are pulses, always taken. `gone_o` is a pulse: from then on nothing of that flow counts that was read, is
-//            being read, or is to be read. Its slots are then written, one a cycle (`forgets_o`, `at_o`). `flush_o` is a `gone_o` of a flush.
+// Handshake: `flush_i` and `take_valid_i` are pulses, always taken; a take comes never while `taking_o`. `gone_o` is a pulse: from then on nothing
+//            of that flow counts that was read, is being read, or is to be read. Its slots are then written, one a cycle (`forgets_o`, `at_o`).
+//            `flush_o` is a `gone_o` of a flush.
 // Pipeline:  stage   | registers                     | what happens                 | hazards
 //            flush   | flush_q, gone_q, gone_flow_q  | which flow                   | before a flow that was taken: that one begins again
 //            forgets | forget_q, at_q                | its slots, one after another | a flush comes never sooner than FORGET cycles behind one
@@ -24,6 +25,7 @@ module rq_forget #(
   input logic        take_valid_i,
   input logic [15:0] take_flow_i,
 
+  output logic                     taking_o,     // until a flow that was taken is forgotten
   output logic                     clears_o,     // all, after reset
   output logic                     flush_o,
   output logic                     gone_o,
@@ -67,6 +69,7 @@ module rq_forget #(
     gone_flow_q <= flush_i ? FLOW_W'(flush_flow_i) : take_flow_q;
     if (take_valid_i) take_flow_q <= FLOW_W'(take_flow_i);
   end
+  assign taking_o    = take_q;
   assign clears_o    = clear_q;
   assign flush_o     = flush_q;
   assign gone_o      = gone_q;
@@ -86,6 +89,7 @@ module rq_forget #(
     else flushed_q <= {flushed_q[FORGET-2:0], flush_i};
   end
   `WEFT_ASSERT(one_flush_at_a_time, flush_q && !clear_q -> forget_q == '0 || drops_q)
+  `WEFT_ASSERT(one_take_at_a_time, take_valid_i -> !take_q)
   `WEFT_ASSERT(forgotten_in_time, flushed_q == '0 -> forget_q == '0 || drops_q)
 `endif
 endmodule
