@@ -5,7 +5,7 @@
 //            never with `stall_o`.
 // Pipeline:  stage     | registers          | what happens                                    | hazards
 //            look      | u_elements         | the flow's slot for the MSN is read             | collides_q: it is written in that cycle
-//            look + 1  | looked_q, stag_q   | its MSN arrives
+//            look + 1  | looked_*, element_q | its MSN and the element arrive
 //            look + 2  | here_q             | and is compared
 //            place     | place_q, u_places  | where the flow is, and its queue, is stored     | a flush of the flow drops it
 //            Idle      | u_flows            | the next flow is taken, its place is read       | none in the cycle of a flush
@@ -131,9 +131,9 @@ module rq_ahead
   logic [FLOW_W+SLOT_W-1:0] look_at, store_at, answer_at;
   stored_t looked, stored;
   logic store, collides, here_q, taken, looked_valid_q;
-  logic [ 1:0] collides_q;
-  logic [31:0] looked_msn_q;
-  logic [23:0] stag_q;
+  logic             [ 1:0] collides_q;
+  logic             [31:0] looked_msn_q;
+  receive_element_t        element_q;
   assign look_at  = {flow_t'(flow_i), slot_t'(msn_i)};
   // Both are compared before it is known whether an answer comes.
   assign collides = (forgets && forget_at == look_at) || (taken && answer_at == look_at);
@@ -145,14 +145,10 @@ module rq_ahead
     collides_q     <= {collides_q[0], collides};
     looked_valid_q <= looked.valid;
     looked_msn_q   <= looked.msn;
-    stag_q         <= looked.element.sge0_stag[31:8];
+    element_q      <= looked.element;
   end
-  assign here_o = here_q && !collides_q[0];
-  // The first SGE's STag comes from a register: table STAG is looked up with it at once.
-  always_comb begin
-    element_o                 = looked.element;
-    element_o.sge0_stag[31:8] = stag_q;
-  end
+  assign here_o    = here_q;
+  assign element_o = element_q;
 
   ram_1r1w #(
     .WIDTH ($bits(stored_t)),
@@ -175,11 +171,11 @@ module rq_ahead
   logic flow_valid, flow_pop, flow_ready, evict_q, fills;
   flow_t        evict_flow_q;
   logic  [31:0] posted;
-  // A flush of the flow, and the sweep, come first.
+  // A flush of the flow, and the sweep, come first. What is used in the cycle of the flush or the next one may be of the queue of before.
   assign place_write = place_valid_q && !flush_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) place_valid_q <= 1'b0;
-    else if (place_valid_i || attach_valid_i) place_valid_q <= !clear_q;
+    else if ((place_valid_i && !flush_q) || attach_valid_i) place_valid_q <= !clear_q;
     else if (!flush_q || place_flow_q == gone_flow_q) place_valid_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
@@ -384,6 +380,7 @@ module rq_ahead
   slot_t [  READS-1:0] read_slot_q;
   (* ram_style = "distributed" *)logic  [FLOW_W+31:0] read_of     [READS];
   logic [READ_W-1:0] in_q, out_q;
+  logic              answer_q;  // an answer is counted a cycle late
   logic  [READS-1:0] awaits_q;
   logic  [      1:0] awaited_q;
   flow_t             oldest_flow_q;
@@ -414,8 +411,10 @@ module rq_ahead
       in_q         <= '0;
       out_q        <= '0;
       in_flight_q  <= '0;
+      answer_q     <= 1'b0;
     end else begin
-      in_flight_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_i);
+      answer_q    <= answer_i;
+      in_flight_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_q);
       if (leaves) begin
         read_valid_q[in_q] <= 1'b1;
         stale_q[in_q]      <= gone_q && ask_flow_q == gone_flow_q;
@@ -444,8 +443,8 @@ module rq_ahead
   logic [READ_W:0] marked_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) marked_q <= '0;
-    else if (mark_i) marked_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_i);
-    else if (answer_i && marked_q != '0) marked_q <= marked_q - 1'b1;
+    else if (mark_i) marked_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_q);
+    else if (answer_q && marked_q != '0) marked_q <= marked_q - 1'b1;
   end
   assign marked_o = marked_q != '0;
 

@@ -125,6 +125,7 @@ module rq_element
   // Worked out a cycle before: whether the element is at the memory's output (`same_q`), and its distance from the context's first element
   // (`into_q`). Also whether it was read (`fits_q`, by base and count of one more cycle ago). Also whether there is a context (`had_q`), or which
   // one may be used. `sure_q`: nothing has changed since; `fit_q`: but for elements that came, so that what was there still is.
+  logic old_q;  // `once_i` of the cycle before: a flush takes effect as late
   logic same_q, fits_q, free_q, had_q, calm, fit_q, sure_q, ends, ends_q, close;
   context_t             target_q;
   logic     [     31:0] near_q;  // the context's base, and count
@@ -138,13 +139,13 @@ module rq_element
   assign close      = far == '0;
   assign known      = (match_q & valid_q) != '0;
   // A flow with a context is served by it, so that it reads on ahead. By the queue of before nothing of rq_ahead is used.
-  assign near       = ahead_here && !once_i && !had_q;
+  assign near       = ahead_here && !old_q && !had_q;
   assign same       = held_q && same_q;
   assign ahead_used = want_i && near && !same;
   assign here_o     = want_i && (same || near);
   assign in_window  = want_i && !same && had_q && fits_q && fit_q && !ends;
   // An element that rq_ahead is reading is waited for, unless a context is idle: the flow may stay then.
-  assign absent     = had_q ? !fits_q : once_i || (!ahead_here && (!ahead_awaited || idle_q));
+  assign absent     = had_q ? !fits_q : old_q || (!ahead_here && (!ahead_awaited || idle_q));
   assign miss       = want_i && !same && absent && take_miss && free_q && sure_q && aged_q;
   assign calm       = !in_window && !miss && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
 
@@ -163,6 +164,7 @@ module rq_element
     had_q        <= known;
     idle_q       <= idle;
     aged_q       <= want_i;  // rq_ahead answers a cycle late
+    old_q        <= once_i;
     target_q     <= known ? current : victim;
   end
 
@@ -333,7 +335,7 @@ module rq_element
     .here_o          (ahead_here),
     .awaited_o       (ahead_awaited),
     .element_o       (ahead_element),
-    .place_valid_i   ((in_window || ahead_used || (miss && !had_q)) && !once_i),
+    .place_valid_i   ((in_window || ahead_used || (miss && !had_q)) && !old_q),
     .place_ahead_i   (ahead_used),
     .place_flow_i    (flow_i),
     .place_msn_i     (msn_i),
@@ -346,7 +348,7 @@ module rq_element
     .attach_rq_log2_i,
     .evict_valid_i   (miss && !had_q && valid_q[target_q]),
     .evict_flow_i    (flow_q[target_q]),
-    .take_valid_i    (miss && !had_q && !once_i),
+    .take_valid_i    (miss && !had_q && !old_q),
     .take_flow_i     (flow_i),
     .taking_o        (ahead_taking),
     .tail_valid_i,
@@ -428,8 +430,8 @@ module rq_element
         reads_q[target_q]   <= EACH_W'(1);
         reading_q[target_q] <= 1'b1;
         valid_q[target_q]   <= 1'b1;
-        once_q[target_q]    <= once_i;
-        if (!had_q) alone_q[target_q] <= once_i;
+        once_q[target_q]    <= old_q;
+        if (!had_q) alone_q[target_q] <= old_q;
       end
       if (flush_q && held_flow_q == flush_flow_q) begin
         held_q       <= 1'b0;
