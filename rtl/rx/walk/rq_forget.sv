@@ -39,11 +39,13 @@ module rq_forget #(
   logic [FLOW_W-1:0] take_flow_q, gone_flow_q;
   logic [FLOW_W+SLOT_W-1:0] at_q;
   logic [         SLOT_W:0] forget_q;  // slots to go
+  logic                     forgets_q;  // there are some, or all are cleared
   assign drop = take_q && !flush_i && !gone_q && !forgets_o;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {flush_q, gone_q, take_q, drop_q, drops_q} <= '0;
       clear_q                                    <= 1'b1;
+      forgets_q                                  <= 1'b1;
       forget_q                                   <= '0;
       at_q                                       <= '0;
     end else begin
@@ -53,6 +55,7 @@ module rq_forget #(
       drops_q <= !flush_q && (drop_q || (drops_q && forget_q != '0));
       if (take_valid_i) take_q <= 1'b1;
       else if (drops_q && !flush_q && forget_q == (SLOT_W + 1)'(1)) take_q <= 1'b0;
+      forgets_q <= clear_q ? at_q != '1 : gone_q || forget_q > (SLOT_W + 1)'(1);
       if (clear_q) begin
         at_q    <= at_q + 1'b1;
         clear_q <= at_q != '1;
@@ -74,7 +77,7 @@ module rq_forget #(
   assign flush_o     = flush_q;
   assign gone_o      = gone_q;
   assign gone_flow_o = gone_flow_q;
-  assign forgets_o   = clear_q || forget_q != '0;
+  assign forgets_o   = forgets_q;
   assign at_o        = at_q;
   assign busy_o      = forgets_o || gone_q || take_q;
 
@@ -89,6 +92,7 @@ module rq_forget #(
     else flushed_q <= {flushed_q[FORGET-2:0], flush_i};
   end
   `WEFT_ASSERT(one_flush_at_a_time, flush_q && !clear_q -> forget_q == '0 || drops_q)
+  `WEFT_ASSERT(forgets_told, forgets_q == (clear_q || forget_q != '0))
   `WEFT_ASSERT(one_take_at_a_time, take_valid_i -> !take_q)
   `WEFT_ASSERT(forgotten_in_time, flushed_q == '0 -> forget_q == '0 || drops_q)
 `endif
