@@ -131,7 +131,8 @@ fn sends_in_turn(count: usize, latency: u32) -> Pace {
     };
     let card = Box::new(Rtl512::new(rtl_sim::Seed(1), around));
     let mut s = Flows::new(card, count as u16, rings());
-    let sends = (3 * count).max(400);
+    // Which flows read far ahead is found out first.
+    let sends = (4 * count).max(1200);
     run(&mut s, Source::Window(64), sends, |s, n| {
         let flow = &mut s.flows[n % count];
         let ulpdu = flow.send(&[n as u8; 64]);
