@@ -17,7 +17,7 @@
 //            when one of those is not there, or is still being read while a context is idle. A miss holds up the walk until it is read.
 //            Only posted elements are read ahead; `tail_*` says how many, for a flow with a context. When such a read fails, its elements are read
 //            one by one, so an error affects only its own. An element that could not be read is forgotten with the end of `want_i`, so the next user
-//            tries again. A context has up to EACH reads in flight; behind a failed one those are not taken.
+//            tries again. All have up to EACH reads ahead in flight; behind a failed one its are not taken.
 //            `flush_i` forgets all of a flow, as its queue may be set up anew. It takes effect a cycle later. With `once_i` the queue is the one of
 //            before: nothing is read ahead, nothing is kept.
 
@@ -72,7 +72,7 @@ module rq_element
 );
   localparam int unsigned SLOTS = 64;  // elements of a context
   localparam int unsigned CHUNK = 8;  // elements of a read, at most
-  localparam int unsigned EACH = 7;  // reads of a context in flight, at most
+  localparam int unsigned EACH = 5;  // reads ahead in flight, of all contexts: more would hold those of rq_ahead up
   localparam int unsigned READS = 64;  // of all
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
   localparam int unsigned SLOT_W = $clog2(SLOTS);
@@ -203,8 +203,9 @@ module rq_element
     Step4,
     Ask
   } look_e;
-  look_e look_q;
-  logic  led_q;  // `scan_q` is of the element used last, and was not selected yet
+  look_e       look_q;
+  logic        led_q;  // `scan_q` is of the element used last, and was not selected yet
+  logic  [4:0] all_q;  // reads of contexts in flight
   logic req_valid_q, ahead_ask, ahead_ready, ahead_asked, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted, failed;
   context_t scan_q, demand_of_q, of_q;
   logic [3:0] chunk, chunk_q;
@@ -275,7 +276,7 @@ module rq_element
       of_demand_q <= demand_q;
     end
     // Changes since then are in `changed_q`.
-    can_q     <= allowed_q && valid_q[of_q] && roomy && 32'(reads_q[of_q]) != EACH;
+    can_q     <= allowed_q && valid_q[of_q] && roomy && 32'(all_q) < EACH;
     allowed_q <= !alone_q[of_q] && 32'(upto_q[of_q]) <= SLOTS - CHUNK;
     if (!req_valid_q) begin
       chunk_q <= look_q != Ask ? 4'd1 : chunk;
@@ -380,20 +381,21 @@ module rq_element
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q      <= '0;
-      alone_q      <= '0;
-      once_q       <= '0;
-      reading_q    <= '0;
-      reads_q      <= '0;
-      stale_q      <= '0;
-      marked_q     <= '0;
-      match_q      <= '0;
-      held_q       <= 1'b0;
-      held_error_q <= 1'b0;
-      count_q      <= '0;
-      mark_q       <= 1'b0;
+      valid_q         <= '0;
+      alone_q         <= '0;
+      once_q          <= '0;
+      reading_q       <= '0;
+      reads_q         <= '0;
+      stale_q         <= '0;
+      marked_q        <= '0;
+      match_q         <= '0;
+      held_q          <= 1'b0;
+      held_error_q    <= 1'b0;
+      count_q         <= '0;
+      {mark_q, all_q} <= '0;
     end else begin
       mark_q  <= mark_i;
+      all_q   <= all_q + 5'(ahead || (asked && of_demand_q)) - 5'(ends);
       match_q <= miss ? CONTEXTS'(1) << target_q : match;
 
       if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
