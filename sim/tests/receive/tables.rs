@@ -147,8 +147,8 @@ fn two_flows_are_taken_away_while_nobody_reads_reports() {
             // It is the newest word on the flow, and no ATTACH gets past it.
             assert_eq!(t.position(flow), away(flow));
         }
+        let row = rx_row(0, 1, &t.queue).to_bytes();
         t.timely("FLOW_RX", |bench| {
-            let row = rx_row(0, 1, &t.queue).to_bytes();
             assert!(bench.write_table(table::FLOW_RX, 0, &row).unwrap());
         });
         let mut reports = vec![];
