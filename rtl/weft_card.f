@@ -68,7 +68,9 @@ rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
 rx/walk/rq_answer.sv
+rx/walk/rq_ahead.sv
 rx/walk/rq_element.sv
+rx/walk/rq_forget.sv
 rx/walk/rq_oldest.sv
 rx/walk/rq_request.sv
 rx/walk/rq_tail.sv

@@ -44,6 +44,8 @@ REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
                "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
+AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ahead.sv",
+               "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
@@ -136,6 +138,12 @@ PROOFS = [
         ("rx/front/rx_walks.sv", "walked_q[tail_q]  <= entry_i.walked;", "walked_q[tail_q]  <= 1'b1;"),
         ("rx/front/rx_walks.sv", "count_q + COUNT_W'(slot_i)", "count_q + COUNT_W'(start_i)"),
     ], {"WALKS": 2}, "bounded", 16),
+    Proof("rq_ahead_formal", AHEAD_PROOF, [
+        ("rx/walk/rq_ahead.sv", "looked_msn_q == msn_i && ", ""),
+        ("rx/walk/rq_ahead.sv", "collides_q == '0 && ", ""),
+        ("rx/walk/rq_ahead.sv", "read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b1;", "read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b0;"),
+        ("rx/walk/rq_forget.sv", "forget_q <= (SLOT_W + 1)'(ELEMENTS);", "forget_q <= (SLOT_W + 1)'(ELEMENTS - 1);"),
+    ], {"ELEMENTS": 2}, "bounded", 24),
     Proof("byte_packer_formal", PACKER_PROOF, [
         ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
         ("stream/byte_packer.sv", "fill_q <= in_last_i ? '0 : sum[FILL_W-1:0];", "fill_q <= sum[FILL_W-1:0];"),

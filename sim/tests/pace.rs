@@ -1,4 +1,4 @@
-//! Receive at the pace of a 100 Gb/s wire, with 512 bits at 250 MHz: acknowledgments between data.
+//! Receive at the pace of a 100 Gb/s wire, with 512 bits at 250 MHz: acknowledgments between data, Sends of many flows in turn.
 
 use crate::flows;
 
@@ -7,6 +7,8 @@ use weft_layout::{report_kind, Counter};
 use weft_sim::bench::Rings;
 use weft_sim::card::CYCLE_NS;
 use weft_sim::kind::CardKind;
+#[cfg(rtl)]
+use weft_sim::rtl::{Rtl512, Surroundings};
 
 /// What a run took.
 #[derive(Debug)]
@@ -118,4 +120,38 @@ fn acknowledgments_do_not_drain_the_walk() {
     let pace = writes_with_acks(CardKind::Rtl512, Source::Window(64), 64, 2);
     println!("64-byte Writes, every 2nd frame an acknowledgment: {pace:.1?}");
     assert!(pace.each * 2.0 < 10.5, "{pace:?}");
+}
+
+/// Cycles for a Send of 64 bytes of so many flows in turn, with reads of host memory that take so many cycles.
+#[cfg(rtl)]
+fn sends_in_turn(count: usize, latency: u32) -> Pace {
+    let around = Surroundings {
+        memory: rtl_sim::axi::Timing::latency(latency),
+        ..Surroundings::default()
+    };
+    let card = Box::new(Rtl512::new(rtl_sim::Seed(1), around));
+    let mut s = Flows::new(card, count as u16, rings());
+    // Which flows read far ahead is found out first.
+    let sends = (4 * count).max(1200);
+    run(&mut s, Source::Window(64), sends, |s, n| {
+        let flow = &mut s.flows[n % count];
+        let ulpdu = flow.send(&[n as u8; 64]);
+        flow.segment(&[ulpdu])
+    })
+}
+
+/// A receive element of any flow is on the card before it is wanted.
+#[cfg(rtl)]
+#[test]
+fn sends_of_many_flows_cost_what_those_of_few_do() {
+    for latency in [100, 250] {
+        for count in [1, 8, 9, 12, 16, 64, 255] {
+            let pace = sends_in_turn(count, latency);
+            println!("{count} flows in turn, reads of {latency} cycles: {pace:.1?}");
+            assert!(
+                pace.each < 10.5,
+                "{count} flows, reads of {latency} cycles: {pace:?}"
+            );
+        }
+    }
 }

@@ -115,8 +115,10 @@ const RX_WALK: &[&str] = &[
     "rx/walk/place_cut.sv",
     "rx/walk/place_fifo.sv",
     "rx/walk/place_watch.sv",
+    "rx/walk/rq_ahead.sv",
     "rx/walk/rq_answer.sv",
     "rx/walk/rq_element.sv",
+    "rx/walk/rq_forget.sv",
     "rx/walk/rq_oldest.sv",
     "rx/walk/rq_request.sv",
     "rx/walk/rq_tail.sv",
@@ -138,6 +140,20 @@ const RX_WALK: &[&str] = &[
     "rx/walk/walk_rows.sv",
     "rx/walk/walk_scatter.sv",
     "rx/walk/walk_strip.sv",
+];
+const RQ_ELEMENT: &[&str] = &[
+    "pkg/weft_card_pkg.sv",
+    "pkg/weft_int_pkg.sv",
+    "prim/ram_1r1w.sv",
+    "prim/fifo_sync.sv",
+    "stream/stream_rules.sv",
+    "rx/walk/rq_ahead.sv",
+    "rx/walk/rq_answer.sv",
+    "rx/walk/rq_element.sv",
+    "rx/walk/rq_forget.sv",
+    "rx/walk/rq_oldest.sv",
+    "rx/walk/rq_request.sv",
+    "rx/walk/rq_tail.sv",
 ];
 const TX: &[&str] = &[
     "pkg/weft_card_pkg.sv",
@@ -343,6 +359,7 @@ fn main() {
             )
             .design(sized("rx_front", "rx_front_bench", RX_FRONT).stream_in("mac_rx", "mac_rx_"))
             .design(sized("rx_walk", "rx_walk_bench", RX_WALK))
+            .design(sized("rq_element", "rq_element", RQ_ELEMENT))
             .design(
                 sized("weft_tx", "weft_tx_bench", TX)
                     .stream_out("mac_tx", "mac_tx_")

@@ -64,6 +64,12 @@ module rx_flow_state
   output logic                                   row_written_o,
   output logic         [             15:0]       row_flow_o,     // with it: of which flow
 
+  output logic        attach_valid_o,    // pulse: the flow becomes the card's
+  output logic [15:0] attach_flow_o,
+  output logic [31:0] attach_msn_o,
+  output logic [63:0] attach_rq_base_o,
+  output logic [ 7:0] attach_rq_log2_o,
+
   input  logic       tbl_req_valid_i,  // FLOW_RX and ATTACH only
   output logic       tbl_req_ready_o,
   input  table_req_t tbl_req_i,
@@ -157,19 +163,24 @@ module rx_flow_state
   end
 
   // ---------------------------------------------------------------- table accesses
-  assign tbl_req_ready_o = state_q == Idle && !busy_o;
-  assign apply           = state_q == Apply;
-  assign freshens        = attach_req.attached[ATTACH_ROW_FRESHEN_BIT];
-  assign attach_ok       = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
+  assign tbl_req_ready_o  = state_q == Idle && !busy_o;
+  assign apply            = state_q == Apply;
+  assign freshens         = attach_req.attached[ATTACH_ROW_FRESHEN_BIT];
+  assign attach_ok        = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
 
   // Whether the mark is in seen + 1 .. tail, modulo 2^16: two comparisons side by side.
-  assign seen            = attach_req.raw_seen[15:0];
-  assign tail            = raw_tail_i[PORTS!=1&&row_rd.flags[FLOW_RX_ROW_PORT_BIT]];
-  assign unseen          = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
-  assign applied         = keep_all_q;
-  assign kept_valid_o    = kept_valid_q;
+  assign seen             = attach_req.raw_seen[15:0];
+  assign tail             = raw_tail_i[PORTS!=1&&row_rd.flags[FLOW_RX_ROW_PORT_BIT]];
+  assign unseen           = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
+  assign applied          = keep_all_q;
+  // The request and the row stand until the next access.
+  assign attach_flow_o    = row_flow_o;
+  assign attach_msn_o     = attach_req.msn;
+  assign attach_rq_base_o = row_q.rq_base;
+  assign attach_rq_log2_o = row_q.rq_log2;
+  assign kept_valid_o     = kept_valid_q;
   // No walk ends in Judge.
-  assign kept_o          = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
+  assign kept_o           = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
 
   always_comb begin
     state_d = state_q;
@@ -198,6 +209,7 @@ module rx_flow_state
       row_written_o   <= 1'b0;
       row_flow_o      <= '0;
       attach_o        <= 1'b0;
+      attach_valid_o  <= 1'b0;
       refused_o       <= 1'b0;
     end else begin
       state_q <= state_d;
@@ -214,6 +226,7 @@ module rx_flow_state
       row_written_o   <= apply && req_q.write && !is_attach;
       row_flow_o      <= 16'(req_flow);
       attach_o        <= applied;
+      attach_valid_o  <= applied && position_req.attached && !freshens;
       refused_o       <= apply && req_q.write && is_attach && !attach_ok_q;
     end
   end

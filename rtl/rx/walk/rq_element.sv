@@ -13,11 +13,11 @@
 //            Ask      | req_valid_q             | the read is requested                                    | waits for the request before
 //            answer   | rq_answer               | elements are stored, count_q grows                       | takes effect a cycle late
 // Why:       The element used last is kept, so a message of many FPDUs reads its element once. Those posted behind it are read ahead, so a stream of
-//            short Sends does not wait for host memory. CONTEXTS flows have that, so interleaved flows do not cost each other a round trip; a further
-//            flow replaces the least recently used.
+//            short Sends does not wait for host memory. CONTEXTS flows have that. Any other flow finds its next elements in rq_ahead; it gets a context
+//            when one of those is not there, or is still being read while a context is idle. A miss holds up the walk until it is read.
 //            Only posted elements are read ahead; `tail_*` says how many, for a flow with a context. When such a read fails, its elements are read
 //            one by one, so an error affects only its own. An element that could not be read is forgotten with the end of `want_i`, so the next user
-//            tries again. A context has at most one read in flight.
+//            tries again. All have up to EACH reads ahead in flight; behind a failed one its are not taken.
 //            `flush_i` forgets all of a flow, as its queue may be set up anew. It takes effect a cycle later. With `once_i` the queue is the one of
 //            before: nothing is read ahead, nothing is kept.
 
@@ -26,9 +26,10 @@
 module rq_element
   import weft_card_pkg::*;
 #(
-  parameter  int unsigned DATA_W   = 512,
-  parameter  int unsigned CONTEXTS = 8,
-  localparam int unsigned COUNT_W  = $clog2(DATA_W / 8) + 1
+  parameter  int unsigned DATA_W    = 512,
+  parameter  int unsigned CONTEXTS  = 8,
+  parameter  int unsigned NUM_FLOWS = 256,
+  localparam int unsigned COUNT_W   = $clog2(DATA_W / 8) + 1
 ) (
   input logic clk_i,
   input logic rst_ni,
@@ -48,6 +49,11 @@ module rq_element
   input  logic             [31:0] tail_value_i,
   input  logic                    flush_i,
   input  logic             [15:0] flush_flow_i,
+  input  logic                    attach_valid_i,
+  input  logic             [15:0] attach_flow_i,
+  input  logic             [31:0] attach_msn_i,
+  input  logic             [63:0] attach_rq_base_i,
+  input  logic             [ 7:0] attach_rq_log2_i,
   input  logic                    mark_i,
   output logic                    marked_o,
 
@@ -64,9 +70,13 @@ module rq_element
 
   output logic idle_o
 );
-  localparam int unsigned SLOTS = 16;  // elements of a context; slot
+  localparam int unsigned SLOTS = 64;  // elements of a context
   localparam int unsigned CHUNK = 8;  // elements of a read, at most
+  localparam int unsigned EACH = 5;  // reads ahead in flight, of all contexts: more would hold those of rq_ahead up
+  localparam int unsigned READS = 64;  // of all
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
+  localparam int unsigned SLOT_W = $clog2(SLOTS);
+  localparam int unsigned EACH_W = $clog2(EACH + 1);
 
   typedef logic [CONTEXT_W-1:0] context_t;
 
@@ -75,16 +85,18 @@ module rq_element
   logic [15:0] held_flow_q;
   logic [31:0] held_msn_q;
 
-  // For each context its flow, and the elements [base, base + count) of its queue that were read.
-  logic [CONTEXTS-1:0] valid_q, alone_q, once_q, reading_q, stale_q, marked_q;
+  // For each context its flow, and the elements [base, base + count) of its queue that were read. Those below base + upto are being read.
+  logic [CONTEXTS-1:0] valid_q, alone_q, once_q, reading_q, stale_q;
+  logic [CONTEXTS-1:0][EACH_W-1:0] reads_q, marked_q;  // in flight; of these, from before the mark
   logic [CONTEXTS-1:0][15:0] flow_q;
   logic [CONTEXTS-1:0][31:0] base_q, posted_q;
-  logic [CONTEXTS-1:0][4:0] count_q, count_old_q;  // count_old_q: a cycle ago, for a base that follows
+  logic [CONTEXTS-1:0][SLOT_W:0] count_q, upto_q;  // upto_q: follows the base
   logic [CONTEXTS-1:0][63:0] rq_base_q;
   logic [CONTEXTS-1:0][ 7:0] rq_log2_q;
 
   // ------------------------------------------------------------------ the wanted element
-  logic known, in_window, miss, take_miss, room, flush_q, ahead;
+  logic known, in_window, miss, take_miss, room, flush_q, ahead, idle, idle_q, aged_q;
+  logic ahead_here, ahead_awaited, ahead_taking, near, same, absent, ahead_used;  // of rq_ahead; near: the element is there
   logic [CONTEXTS-1:0] match, match_q;  // the flow's context
   context_t current, victim;
 
@@ -105,40 +117,55 @@ module rq_element
     .used_context_i(current),
     .waits_i       (reading_q),
     .found_o       (room),
-    .oldest_o      (victim)
+    .oldest_o      (victim),
+    .count_i       (in_window || ahead_used),
+    .idle_o        (idle)
   );
 
   // Worked out a cycle before: whether the element is at the memory's output (`same_q`), and its distance from the context's first element
-  // (`into_q`). Also whether it was read (`fits_q`, by the base of one more cycle ago). Also whether there is a context (`had_q`), or which one may
-  // be used. `sure_q`: nothing has changed since.
-  logic same_q, fits_q, free_q, had_q, sure_q, ends;
-  context_t        target_q;
-  logic     [31:0] near_q;  // the context's base
-  logic     [26:0] far;
-  logic     [ 4:0] into_q;
-  logic     [ 5:0] into;
-  logic            close;
-  assign into      = {1'b0, msn_i[4:0]} - {1'b0, near_q[4:0]};
+  // (`into_q`). Also whether it was read (`fits_q`, by base and count of one more cycle ago). Also whether there is a context (`had_q`), or which
+  // one may be used. `sure_q`: nothing has changed since; `fit_q`: but for elements that came, so that what was there still is.
+  logic old_q;  // `once_i` of the cycle before: a flush takes effect as late
+  logic same_q, fits_q, free_q, had_q, calm, fit_q, sure_q, ends, ends_q, close;
+  context_t             target_q;
+  logic     [     31:0] near_q;  // the context's base, and count
+  logic     [ SLOT_W:0] near_count_q;
+  logic     [31:SLOT_W] far;
+  logic [SLOT_W-1:0] into_q, into_old_q;
+  logic [SLOT_W:0] into;
+  assign into       = {1'b0, msn_i[SLOT_W-1:0]} - {1'b0, near_q[SLOT_W-1:0]};
   // Whether base and MSN agree in the upper bits, the carry of the lower ones included: each bit follows from those at its right.
-  assign far       = near_q[31:5] ^ msn_i[31:5] ^ {near_q[30:5] & ~msn_i[30:5], into[5]};
-  assign close     = far == '0;
-  assign known     = (match_q & valid_q) != '0;
-  assign here_o    = want_i && held_q && same_q;
-  assign in_window = want_i && !here_o && had_q && fits_q && sure_q && !ends;
-  assign miss      = want_i && !here_o && !(had_q && fits_q) && take_miss && free_q && sure_q;
+  assign far        = near_q[31:SLOT_W] ^ msn_i[31:SLOT_W] ^ {near_q[30:SLOT_W] & ~msn_i[30:SLOT_W], into[SLOT_W]};
+  assign close      = far == '0;
+  assign known      = (match_q & valid_q) != '0;
+  // A flow with a context is served by it, so that it reads on ahead. By the queue of before nothing of rq_ahead is used.
+  assign near       = ahead_here && !old_q && !had_q;
+  assign same       = held_q && same_q;
+  assign ahead_used = want_i && near && !same;
+  assign here_o     = want_i && (same || near);
+  assign in_window  = want_i && !same && had_q && fits_q && fit_q && !ends;
+  // An element that rq_ahead is reading is waited for, unless a context is idle: the flow may stay then.
+  assign absent     = had_q ? !fits_q : old_q || (!ahead_here && (!ahead_awaited || idle_q));
+  assign miss       = want_i && !same && absent && take_miss && free_q && sure_q && aged_q;
+  assign calm       = !in_window && !miss && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) sure_q <= 1'b0;
-    else sure_q <= !in_window && !miss && !ahead && !ends && !flush_i && !flush_q && !((once_q & valid_q) != '0 && !want_i);
+    if (!rst_ni) {fit_q, sure_q} <= '0;
+    else {fit_q, sure_q} <= {calm, calm && !ahead && !ends && !ends_q};
   end
   always_ff @(posedge clk_i) begin
-    same_q   <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    near_q   <= base_q[current];
-    into_q   <= into[4:0];
-    fits_q   <= had_q && close && into[4:0] < count_q[target_q];
-    free_q   <= known ? !reading_q[current] : room;
-    had_q    <= known;
-    target_q <= known ? current : victim;
+    same_q       <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
+    near_q       <= base_q[current];
+    near_count_q <= count_q[current];
+    ends_q       <= ends;
+    into_q       <= into[SLOT_W-1:0];
+    fits_q       <= had_q && close && {1'b0, into[SLOT_W-1:0]} < near_count_q;
+    free_q       <= known ? !reading_q[current] : room && !ahead_taking;
+    had_q        <= known;
+    idle_q       <= idle;
+    aged_q       <= want_i;  // rq_ahead answers a cycle late
+    old_q        <= once_i;
+    target_q     <= known ? current : victim;
   end
 
   // A flush takes effect a cycle later, in which nothing else happens; what began with it counts as before it.
@@ -176,20 +203,24 @@ module rq_element
     Step4,
     Ask
   } look_e;
-  look_e look_q;
-  logic  led_q;  // `scan_q` is of the element used last, and was not selected yet
-  logic req_valid_q, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted;
+  look_e       look_q;
+  logic        led_q;  // `scan_q` is of the element used last, and was not selected yet
+  logic  [4:0] all_q;  // reads of contexts in flight
+  logic req_valid_q, ahead_ask, ahead_ready, ahead_asked, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted, failed;
   context_t scan_q, demand_of_q, of_q;
-  logic [3:0] chunk, chunk_q, slot;
-  logic [63:0] addr, addr_q;
+  logic [3:0] chunk, chunk_q;
+  logic [SLOT_W-1:0] slot;
+  logic [63:0] addr, addr_q, ahead_addr;
+  logic roomy;
 
   rq_request #(
-    .CHUNK(CHUNK)
+    .CHUNK (CHUNK),
+    .SLOT_W(SLOT_W)
   ) u_request (
     .clk_i,
     .demand_i (of_demand_q),
     .base_i   (base_q[of_q]),
-    .count_i  (count_old_q[of_q]),
+    .count_i  (upto_q[of_q]),
     .posted_i (posted_q[of_q]),
     .rq_base_i(rq_base_q[of_q]),
     .rq_log2_i(rq_log2_q[of_q]),
@@ -200,11 +231,14 @@ module rq_element
   );
 
   // The selected context may have changed: a read ahead is abandoned.
-  assign changed   = miss || ends || flush_q;
+  assign changed     = miss || (ends && failed) || flush_q;
   // A miss is not taken in the cycle of a read ahead.
-  assign take_miss = !demand_q && look_q != Ask;
-  assign asked     = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
-  assign ahead     = asked && !of_demand_q && posted && can_q && !flush_q;
+  assign take_miss   = !demand_q && look_q != Ask;
+  // rq_ahead asks between the contexts.
+  assign ahead_ready = look_q != Ask && !req_valid_q && roomy;
+  assign ahead_asked = ahead_ask && ahead_ready;
+  assign asked       = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
+  assign ahead       = asked && !of_demand_q && posted && can_q && !flush_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -230,7 +264,7 @@ module rq_element
       if (in_window) led_q <= 1'b1;
       else if (look_q == Look && !demand_q) led_q <= 1'b0;
       if (el_req_ready_i) req_valid_q <= 1'b0;
-      if (ahead || (asked && of_demand_q)) req_valid_q <= 1'b1;
+      if (ahead || (asked && of_demand_q) || ahead_asked) req_valid_q <= 1'b1;
     end
   end
 
@@ -242,59 +276,126 @@ module rq_element
       of_demand_q <= demand_q;
     end
     // Changes since then are in `changed_q`.
-    can_q     <= allowed_q && valid_q[of_q] && !reading_q[of_q];
-    allowed_q <= !alone_q[of_q] && count_q[of_q] <= 5'(SLOTS - CHUNK);
+    can_q     <= allowed_q && valid_q[of_q] && roomy && 32'(all_q) < EACH;
+    allowed_q <= !alone_q[of_q] && 32'(upto_q[of_q]) <= SLOTS - CHUNK;
     if (!req_valid_q) begin
-      chunk_q <= chunk;
-      addr_q  <= addr;
+      chunk_q <= look_q != Ask ? 4'd1 : chunk;
+      addr_q  <= look_q != Ask ? ahead_addr : addr;
     end
   end
 
-  logic failed, demanded;
+  logic mark_q, demanded, ahead_stall, ahead_ends, ahead_failed, ahead_marked, ahead_idle;
+  logic [511:0] ahead_arrived;
+  receive_element_t ahead_element, context_element;
   context_t       ended;
   logic     [3:0] gain;
   rq_answer #(
     .DATA_W  (DATA_W),
     .CONTEXTS(CONTEXTS),
-    .SLOTS   (SLOTS)
+    .SLOTS   (SLOTS),
+    .READS   (READS)
   ) u_answer (
     .clk_i,
     .rst_ni,
-    .read_i        (ahead || (asked && of_demand_q)),
-    .read_context_i(of_q),
-    .read_demand_i (of_demand_q),
-    .read_chunk_i  (chunk),
-    .read_slot_i   (slot),
-    .rsp_valid_i   (el_rsp_valid_i),
-    .rsp_ready_o   (el_rsp_ready_o),
-    .rsp_data_i    (el_rsp_data_i),
-    .rsp_last_i    (el_rsp_last_i),
-    .rsp_error_i   (el_rsp_error_i),
-    .ends_o        (ends),
-    .ends_failed_o (failed),
-    .ends_demand_o (demanded),
-    .ends_context_o(ended),
-    .ends_chunk_o  (gain),
-    .look_i        (in_window),
-    .look_context_i(current),
-    .look_slot_i   (msn_i[3:0]),
-    .element_o
+    .read_i         (ahead || (asked && of_demand_q)),
+    .read_context_i (of_q),
+    .read_demand_i  (of_demand_q),
+    .read_chunk_i   (chunk),
+    .read_slot_i    (slot),
+    .read_ahead_i   (ahead_asked),
+    .roomy_o        (roomy),
+    .ahead_stall_i  (ahead_stall),
+    .ahead_ends_o   (ahead_ends),
+    .ahead_failed_o (ahead_failed),
+    .ahead_element_o(ahead_arrived),
+    .rsp_valid_i    (el_rsp_valid_i),
+    .rsp_ready_o    (el_rsp_ready_o),
+    .rsp_data_i     (el_rsp_data_i),
+    .rsp_last_i     (el_rsp_last_i),
+    .rsp_error_i    (el_rsp_error_i),
+    .ends_o         (ends),
+    .ends_failed_o  (failed),
+    .ends_demand_o  (demanded),
+    .ends_context_o (ended),
+    .ends_chunk_o   (gain),
+    .look_i         (in_window),
+    .look_context_i (current),
+    .look_slot_i    (msn_i[SLOT_W-1:0]),
+    .element_o      (context_element)
+  );
+  assign element_o = near ? ahead_element : context_element;
+
+  rq_ahead #(
+    .NUM_FLOWS(NUM_FLOWS),
+    .READS    (32)
+  ) u_ahead (
+    .clk_i,
+    .rst_ni,
+    .flow_i,
+    .msn_i,
+    .here_o          (ahead_here),
+    .awaited_o       (ahead_awaited),
+    .element_o       (ahead_element),
+    .place_valid_i   ((in_window || ahead_used || (miss && !had_q)) && !old_q),
+    .place_ahead_i   (ahead_used),
+    .place_flow_i    (flow_i),
+    .place_msn_i     (msn_i),
+    .place_rq_base_i (rq_base_i),
+    .place_rq_log2_i (rq_log2_i),
+    .attach_valid_i,
+    .attach_flow_i,
+    .attach_msn_i,
+    .attach_rq_base_i,
+    .attach_rq_log2_i,
+    .evict_valid_i   (miss && !had_q && valid_q[target_q]),
+    .evict_flow_i    (flow_q[target_q]),
+    .take_valid_i    (miss && !had_q && !old_q),
+    .take_flow_i     (flow_i),
+    .taking_o        (ahead_taking),
+    .tail_valid_i,
+    .tail_flow_i,
+    .tail_value_i,
+    .flush_i,
+    .flush_flow_i,
+    .req_valid_o     (ahead_ask),
+    .req_ready_i     (ahead_ready),
+    .req_addr_o      (ahead_addr),
+    .answer_i        (ahead_ends),
+    .answer_failed_i (ahead_failed),
+    .answer_element_i(ahead_arrived),
+    .stall_o         (ahead_stall),
+    .mark_i          (mark_q),
+    .marked_o        (ahead_marked),
+    .idle_o          (ahead_idle)
   );
 
   // ------------------------------------------------------------------ state
+  // A read begins with its miss, or as it is asked ahead; it ends with its answer. A context with a miss has no other one.
+  logic [CONTEXTS-1:0] grows, finishes, last;
+  always_comb begin
+    for (int unsigned i = 0; i < CONTEXTS; i++) begin
+      grows[i]    = ahead && of_q == context_t'(i);
+      finishes[i] = ends && ended == context_t'(i);
+      last[i]     = finishes[i] && !grows[i] && reads_q[i] == EACH_W'(1);
+    end
+  end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q      <= '0;
-      alone_q      <= '0;
-      once_q       <= '0;
-      reading_q    <= '0;
-      stale_q      <= '0;
-      marked_q     <= '0;
-      match_q      <= '0;
-      held_q       <= 1'b0;
-      held_error_q <= 1'b0;
-      count_q      <= '0;
+      valid_q         <= '0;
+      alone_q         <= '0;
+      once_q          <= '0;
+      reading_q       <= '0;
+      reads_q         <= '0;
+      stale_q         <= '0;
+      marked_q        <= '0;
+      match_q         <= '0;
+      held_q          <= 1'b0;
+      held_error_q    <= 1'b0;
+      count_q         <= '0;
+      {mark_q, all_q} <= '0;
     end else begin
+      mark_q  <= mark_i;
+      all_q   <= all_q + 5'(ahead || (asked && of_demand_q)) - 5'(ends);
       match_q <= miss ? CONTEXTS'(1) << target_q : match;
 
       if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
@@ -303,40 +404,36 @@ module rq_element
       end
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         // Elements before the wanted one are used up.
-        if (in_window && match_q[i]) count_q[i] <= count_q[i] - into_q;
-        if (ends && !failed && !stale_q[i] && ended == context_t'(i)) count_q[i] <= count_q[i] + 5'(gain);
+        if (in_window && match_q[i]) count_q[i] <= count_q[i] - {1'b0, into_q};
+        if (finishes[i] && !failed && !stale_q[i]) count_q[i] <= count_q[i] + (SLOT_W + 1)'(gain);
         if (once_q[i] && !want_i) valid_q[i] <= 1'b0;
+        if (grows[i] != finishes[i]) reads_q[i] <= grows[i] ? reads_q[i] + 1'b1 : reads_q[i] - 1'b1;
+        if (grows[i] || last[i]) reading_q[i] <= grows[i];
+        if (mark_q) marked_q[i] <= reads_q[i] - EACH_W'(finishes[i]);
+        else if (finishes[i] && marked_q[i] != '0) marked_q[i] <= marked_q[i] - 1'b1;
+        // What was asked behind a failed one is not taken.
+        if (last[i]) stale_q[i] <= 1'b0;
+        else if (finishes[i] && failed) stale_q[i] <= 1'b1;
       end
       if (in_window) begin
         held_q       <= 1'b1;
         held_error_q <= 1'b0;
       end
-      if (ends) begin
-        reading_q[ended] <= 1'b0;
-        stale_q[ended]   <= 1'b0;
-        marked_q[ended]  <= 1'b0;
-        if (failed && !stale_q[ended] && !flush_q) begin
-          alone_q[ended] <= 1'b1;
-          if (demanded) begin
-            held_q       <= 1'b1;
-            held_error_q <= 1'b1;
-          end
+      if (ends && failed && !stale_q[ended]) begin
+        alone_q[ended] <= 1'b1;
+        if (demanded) begin
+          held_q       <= 1'b1;
+          held_error_q <= 1'b1;
         end
       end
       if (miss) begin
-        held_q            <= 1'b0;
-        count_q[target_q] <= 5'd0;
-        valid_q[target_q] <= 1'b1;
-        once_q[target_q]  <= once_i;
-        if (!had_q) alone_q[target_q] <= once_i;
+        held_q              <= 1'b0;
+        count_q[target_q]   <= '0;
+        reads_q[target_q]   <= EACH_W'(1);
         reading_q[target_q] <= 1'b1;
-      end
-      if (ahead) reading_q[of_q] <= 1'b1;
-      if (mark_i) begin
-        for (int unsigned i = 0; i < CONTEXTS; i++) begin
-          marked_q[i] <= (reading_q[i] && !(ends && ended == context_t'(i))) ||
-                         (miss && target_q == context_t'(i)) || (ahead && of_q == context_t'(i));
-        end
+        valid_q[target_q]   <= 1'b1;
+        once_q[target_q]    <= old_q;
+        if (!had_q) alone_q[target_q] <= old_q;
       end
       if (flush_q && held_flow_q == flush_flow_q) begin
         held_q       <= 1'b0;
@@ -345,8 +442,8 @@ module rq_element
       for (int unsigned i = 0; i < CONTEXTS; i++) begin
         if (flush_q && valid_q[i] && flow_q[i] == flush_flow_q) begin
           valid_q[i] <= 1'b0;
-          count_q[i] <= 5'd0;
-          stale_q[i] <= reading_q[i] && !(ends && ended == context_t'(i));
+          count_q[i] <= '0;
+          stale_q[i] <= reading_q[i] && !last[i];
         end
       end
     end
@@ -370,13 +467,15 @@ module rq_element
     end
   end
   always_ff @(posedge clk_i) begin
-    count_old_q <= count_q;
+    into_old_q <= into_q;
     if (in_window || miss) begin
       held_flow_q <= flow_i;
       held_msn_q  <= msn_i;
     end
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
       if (used_q[i]) base_q[i] <= held_msn_q;
+      if (missed_q[i]) upto_q[i] <= (SLOT_W + 1)'(1);
+      else upto_q[i] <= upto_q[i] - ((SLOT_W + 1)'(into_old_q) & {(SLOT_W + 1) {used_q[i]}}) + ((SLOT_W + 1)'(chunk) & {(SLOT_W + 1) {grows[i]}});
       if (miss && target_q == context_t'(i)) flow_q[i] <= flow_i;
       if (told_q[i] || missed_q[i] || (want_i && match_q[i] && valid_q[i])) posted_q[i] <= told_q[i] ? told_value_q : posted_i;
       if (missed_q[i]) begin
@@ -394,12 +493,12 @@ module rq_element
     else if (!looked_q[CONTEXT_W] && asked) looked_q <= looked_q + 1'b1;
   end
 
-  assign error_o        = held_error_q;
-  assign marked_o       = marked_q != '0;
+  assign error_o        = held_error_q && same_q;
+  assign marked_o       = mark_q || marked_q != '0 || ahead_marked;
   assign el_req_valid_o = req_valid_q;
   assign el_req_addr_o  = addr_q;
   assign el_req_bytes_o = {6'd0, chunk_q, 6'd0};
-  assign idle_o         = looked_q[CONTEXT_W] && reading_q == '0;
+  assign idle_o         = looked_q[CONTEXT_W] && reading_q == '0 && ahead_idle;
 
   logic unused;
   assign unused = ^el_rsp_count_i;
@@ -408,7 +507,7 @@ module rq_element
     $error("rq_element: CONTEXTS must be a power of two from 2 up");
   end
   `WEFT_ASSERT(not_empty, el_req_valid_o -> chunk_q != 4'd0)
-  `WEFT_ASSERT(ahead_of_idle, ahead -> !miss && !reading_q[of_q] && valid_q[of_q])
+  `WEFT_ASSERT(ahead_of_room, ahead -> !miss && valid_q[of_q] && 32'(reads_q[of_q]) < EACH)
   `WEFT_ASSERT(miss_of_target, miss -> !reading_q[target_q] && target_q == (known ? current : victim) && had_q == known)
   `WEFT_ASSERT(flush_alone, flush_q -> !in_window && !miss && !ahead)
   `WEFT_ASSERT(demand_reads, asked && of_demand_q -> reading_q[of_q])
@@ -420,9 +519,11 @@ module rq_element
   `WEFT_ASSERT(one_context, $onehot0(match) && $onehot0(match_q))
   `WEFT_ASSERT(
       fits_told,
-      want_i && known && count_q[current] != 5'd0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])))
-  `WEFT_ASSERT(into_told, want_i && known && count_q[current] != 5'd0 && in_window -> into_q == msn_i[4:0] - base_q[current][4:0])
+      want_i && known && count_q[current] != '0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])))
+  `WEFT_ASSERT(into_told, want_i && known && count_q[current] != '0 && in_window -> into_q == msn_i[SLOT_W-1:0] - base_q[current][SLOT_W-1:0])
   for (genvar i = 0; i < int'(CONTEXTS); i++) begin : gen_count_in_range
     `WEFT_ASSERT(count_in_range, 32'(count_q[i]) <= SLOTS)
+    `WEFT_ASSERT(upto_in_range, valid_q[i] && !missed_q[i] -> 32'(upto_q[i]) <= SLOTS && (alone_q[i] || count_q[i] <= upto_q[i]))
+    `WEFT_ASSERT(reads_counted, reading_q[i] == (reads_q[i] != '0) && marked_q[i] <= reads_q[i])
   end
 endmodule

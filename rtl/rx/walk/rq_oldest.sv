@@ -16,8 +16,12 @@ module rq_oldest #(
   input  logic [CONTEXT_W-1:0] used_context_i,
   input  logic [ CONTEXTS-1:0] waits_i,
   output logic                 found_o,
-  output logic [CONTEXT_W-1:0] oldest_o
+  output logic [CONTEXT_W-1:0] oldest_o,
+
+  input  logic count_i,  // an element is used, of a context or not
+  output logic idle_o    // the oldest one was not used among the last AWHILE elements or more
 );
+  localparam int unsigned AWHILE = 32;
   logic [CONTEXTS-1:0][CONTEXTS-1:0] newer_q;  // [i][j]: i was used after j
   logic [CONTEXTS-1:0]               oldest;
 
@@ -32,6 +36,27 @@ module rq_oldest #(
     end
   end
   assign found_o = waits_i != '1;
+
+  // Used among the present AWHILE elements, or among those before.
+  logic [CONTEXTS-1:0] recent_q, before_q;
+  logic [$clog2(AWHILE)-1:0] count_q;
+  assign idle_o = (oldest & (recent_q | before_q)) == '0;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      recent_q <= '0;
+      before_q <= '0;
+      count_q  <= '0;
+    end else begin
+      if (count_i) begin
+        count_q <= count_q + 1'b1;
+        if (count_q == '1) begin
+          before_q <= recent_q;
+          recent_q <= '0;
+        end
+      end
+      if (used_i) recent_q[used_context_i] <= 1'b1;
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -78,8 +78,13 @@ module rx_walk
   input  logic [COUNT_W-1:0] el_rsp_count_i,
   input  logic               el_rsp_last_i,
   input  logic               el_rsp_error_i,
-  input  logic               el_flush_i,      // the FLOW_RX row of this flow was written
+  input  logic               el_flush_i,        // the FLOW_RX row of this flow was written
   input  logic [       15:0] el_flush_flow_i,
+  input  logic               attach_valid_i,    // a flow becomes the card's
+  input  logic [       15:0] attach_flow_i,
+  input  logic [       31:0] attach_msn_i,
+  input  logic [       63:0] attach_rq_base_i,
+  input  logic [        7:0] attach_rq_log2_i,
 
   // Table STAG (other numbers are refused).
   input  logic       tbl_req_valid_i,
@@ -215,8 +220,9 @@ module rx_walk
   );
 
   rq_element #(
-    .DATA_W  (DATA_W),
-    .CONTEXTS(CONTEXTS)
+    .DATA_W   (DATA_W),
+    .CONTEXTS (CONTEXTS),
+    .NUM_FLOWS(NUM_FLOWS)
   ) u_element (
     .clk_i,
     .rst_ni,
@@ -235,6 +241,11 @@ module rx_walk
     .tail_value_i(rq_tail_value_i),
     .flush_i     (el_flush_i),
     .flush_flow_i(el_flush_flow_i),
+    .attach_valid_i,
+    .attach_flow_i,
+    .attach_msn_i,
+    .attach_rq_base_i,
+    .attach_rq_log2_i,
     .mark_i      (mark),
     .marked_o    (marked),
     .el_req_valid_o,

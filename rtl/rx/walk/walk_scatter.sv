@@ -86,7 +86,7 @@ module walk_scatter
   end
 
   // ------------------------------------------------------------------ does it fit?
-  logic [2:0][1:0] some_q;  // a half of the SGE's length is not 0
+  logic [2:0][3:0] some_q;  // a byte of the SGE's length is not 0
   logic [2:0]      some;
   logic [3:0]      counted;  // no SGE before this one has length 0
   logic [32:0] room_low_q, room_high_q, need_q;
@@ -107,9 +107,11 @@ module walk_scatter
   end
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      some_q[0] <= {element_i.sge0_length[31:16] != '0, element_i.sge0_length[15:0] != '0};
-      some_q[1] <= {element_i.sge1_length[31:16] != '0, element_i.sge1_length[15:0] != '0};
-      some_q[2] <= {element_i.sge2_length[31:16] != '0, element_i.sge2_length[15:0] != '0};
+      for (int unsigned i = 0; i < 4; i++) begin
+        some_q[0][i] <= element_i.sge0_length[8*i+:8] != '0;
+        some_q[1][i] <= element_i.sge1_length[8*i+:8] != '0;
+        some_q[2][i] <= element_i.sge2_length[8*i+:8] != '0;
+      end
     end
     need_q               <= 33'(mo_i) + 33'(payload_len_i);
     room_low_q           <= 33'(counts[0]) + 33'(counts[1]);

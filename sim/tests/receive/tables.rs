@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_layout::{
     doorbell, reg, report_kind, table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, Job,
-    SegmentReport, StagRow,
+    ReceiveElement, SegmentReport, StagRow,
 };
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
@@ -23,6 +23,8 @@ const ANSWER: u64 = 4_000;
 struct Traffic {
     bench: Bench,
     memory: Region,
+    /// The elements of all flows, which are read ahead.
+    queue: Region,
     seqs: Vec<u32>,
 }
 
@@ -34,13 +36,14 @@ fn stream(memory_offset: u64, len: usize) -> Vec<u8> {
     mpa::frame(0, None, true, &u)
 }
 
-fn rx_row(flow: u16, epoch: u8) -> FlowRxRow {
+fn rx_row(flow: u16, epoch: u8, queue: &Region) -> FlowRxRow {
     FlowRxRow {
         flags: FlowRxRow::CRC | FlowRxRow::VALID,
         rq_log2: 2,
         epoch,
         pd: PD,
         marker_base: flow.into(),
+        rq_base: queue.iova,
         ..FlowRxRow::default()
     }
 }
@@ -49,6 +52,7 @@ impl Traffic {
     fn new(card: Box<dyn Card>, seed: u64, rings: Rings, flows: u16) -> Self {
         let mut bench = Bench::new(card, seed, LinkConfig::default(), rings).unwrap();
         let memory = bench.region(1 << 16);
+        let queue = bench.region(4 * ReceiveElement::SIZE);
         let mut seqs = vec![];
         for flow in 0..flows {
             let ends = Ends::of(flow);
@@ -59,7 +63,7 @@ impl Traffic {
                 msn: 1,
                 ..AttachRow::default()
             };
-            let rx = rx_row(flow, 0);
+            let rx = rx_row(flow, 0, &queue);
             bench
                 .flow(flow, &ends, &rx, &ends.tx(FlowTxRow::VALID, 0), &attach)
                 .unwrap();
@@ -68,6 +72,7 @@ impl Traffic {
         let mut traffic = Self {
             bench,
             memory,
+            queue,
             seqs,
         };
         traffic.region(1);
@@ -142,8 +147,8 @@ fn two_flows_are_taken_away_while_nobody_reads_reports() {
             // It is the newest word on the flow, and no ATTACH gets past it.
             assert_eq!(t.position(flow), away(flow));
         }
+        let row = rx_row(0, 1, &t.queue).to_bytes();
         t.timely("FLOW_RX", |bench| {
-            let row = rx_row(0, 1).to_bytes();
             assert!(bench.write_table(table::FLOW_RX, 0, &row).unwrap());
         });
         let mut reports = vec![];
@@ -265,7 +270,7 @@ fn tables_under_traffic(seed: u64, name: &str, card: Box<dyn Card>) {
             .bench
             .write_table(table::ATTACH, flow.into(), &bytes)
             .unwrap());
-        let bytes = rx_row(flow, 9).to_bytes();
+        let bytes = rx_row(flow, 9, &t.queue).to_bytes();
         assert!(t
             .bench
             .write_table(table::FLOW_RX, flow.into(), &bytes)
@@ -290,7 +295,7 @@ fn access(t: &mut Traffic, rng: &mut ChaCha8Rng) {
     let index = u32::from(flow);
     match rng.random_range(0..8) {
         0 => {
-            let row = rx_row(flow, rng.random()).to_bytes();
+            let row = rx_row(flow, rng.random(), &t.queue).to_bytes();
             t.timely("FLOW_RX", |bench| {
                 assert!(bench.write_table(table::FLOW_RX, index, &row).unwrap());
             });

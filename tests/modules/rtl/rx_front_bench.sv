@@ -228,34 +228,39 @@ module rx_front_bench
   ) u_flow_state (
     .clk_i,
     .rst_ni,
-    .fetch_valid_i  (fetch_valid),
-    .fetch_flow_i   (fetch_flow),
-    .row_o          (fetch_row),
-    .position_o     (fetch_position),
-    .raw_tail_i     (taken_tail),
-    .upd_valid_i    (upd_valid),
-    .upd_flow_i     (upd_flow),
-    .upd_position_i (upd_position),
-    .busy_valid_i   (busy_valid),
-    .busy_flow_i    (busy_flow),
-    .busy_last_i    (busy_last),
-    .busy_head_i    (busy_head),
-    .finish_i       (finish),
-    .kept_valid_o   (kept_valid),
-    .kept_o         (kept),
-    .hold_o         (hold),
-    .changed_o      (state_changed),
-    .row_written_o  (row_written),
-    .row_flow_o     (row_flow),
-    .tbl_req_valid_i(tbl_req_valid_i && !open_q && tbl_number_i != TBL_FLOW_KEY),
-    .tbl_req_ready_o(state_ready),
-    .tbl_req_i      (tbl_req),
-    .tbl_rsp_valid_o(state_rsp_valid),
-    .tbl_rsp_o      (state_rsp),
-    .attach_o       (attach),
-    .refused_o      (refused),
-    .busy_o         (state_busy),
-    .idle_o         (state_idle)
+    .fetch_valid_i   (fetch_valid),
+    .fetch_flow_i    (fetch_flow),
+    .row_o           (fetch_row),
+    .position_o      (fetch_position),
+    .raw_tail_i      (taken_tail),
+    .upd_valid_i     (upd_valid),
+    .upd_flow_i      (upd_flow),
+    .upd_position_i  (upd_position),
+    .busy_valid_i    (busy_valid),
+    .busy_flow_i     (busy_flow),
+    .busy_last_i     (busy_last),
+    .busy_head_i     (busy_head),
+    .finish_i        (finish),
+    .kept_valid_o    (kept_valid),
+    .kept_o          (kept),
+    .hold_o          (hold),
+    .changed_o       (state_changed),
+    .row_written_o   (row_written),
+    .row_flow_o      (row_flow),
+    .attach_valid_o  (),
+    .attach_flow_o   (),
+    .attach_msn_o    (),
+    .attach_rq_base_o(),
+    .attach_rq_log2_o(),
+    .tbl_req_valid_i (tbl_req_valid_i && !open_q && tbl_number_i != TBL_FLOW_KEY),
+    .tbl_req_ready_o (state_ready),
+    .tbl_req_i       (tbl_req),
+    .tbl_rsp_valid_o (state_rsp_valid),
+    .tbl_rsp_o       (state_rsp),
+    .attach_o        (attach),
+    .refused_o       (refused),
+    .busy_o          (state_busy),
+    .idle_o          (state_idle)
   );
 
   rx_dispatch #(
@@ -337,8 +342,8 @@ module rx_front_bench
     else if (tbl_rsp_valid_o) open_q <= 1'b0;
   end
 
-  assign tbl_req         = '{write: tbl_write_i, number: tbl_number_i, index: tbl_index_i, row: tbl_row_i};
   assign enter_o         = u_dispatch.enter;
+  assign tbl_req         = '{write: tbl_write_i, number: tbl_number_i, index: tbl_index_i, row: tbl_row_i};
   assign tbl_req_ready_o = !open_q && (tbl_number_i == TBL_FLOW_KEY ? key_ready : state_ready);
   assign tbl_rsp_valid_o = key_rsp_valid || state_rsp_valid;
   assign tbl_refused_o   = key_rsp_valid ? key_rsp.refused : state_rsp.refused;

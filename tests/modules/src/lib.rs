@@ -29,6 +29,8 @@ rtl_sim::include_model!("mac_tx_fifo_128");
 rtl_sim::include_model!("mac_tx_fifo_512");
 rtl_sim::include_model!("report_writer_128");
 rtl_sim::include_model!("report_writer_512");
+rtl_sim::include_model!("rq_element_128");
+rtl_sim::include_model!("rq_element_512");
 rtl_sim::include_model!("rx_front_128");
 rtl_sim::include_model!("rx_front_512");
 rtl_sim::include_model!("rx_walk_128");

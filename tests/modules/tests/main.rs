@@ -15,6 +15,7 @@ mod mac_rx_fifo;
 mod mac_tx_fifo;
 mod msix_table;
 mod report_writer;
+mod rq_element;
 mod rx_front;
 mod rx_walk;
 mod trace_ring;

@@ -16,6 +16,8 @@ use weft_module_tests::{rx_walk_128, rx_walk_512};
 const STAG: u8 = 5;
 const CNT_FENCES: usize = 76;
 const CNT_STALL_ELEMENT: usize = 45;
+/// Cycles from one write of a row to the next, at the least: what the table takes for one.
+const ROWS_APART: u64 = 5;
 /// Rings lie so far apart.
 const RING_BITS: u32 = 16;
 const RINGS: u64 = 0x5_0000_0000;
@@ -180,7 +182,7 @@ macro_rules! rx_walk_tests {
                 let mut fences: VecDeque<(u64, u32)> = VecDeque::new();
                 let mut fence_number = rng.u32(..) / 2;
                 let (mut fence_done, mut ended) = (0, 0u64);
-                let mut flush_last = None;
+                let (mut flush_last, mut flushed) = (None, 0);
                 let mut counts = [0u64; reference::COUNTERS];
                 let mut quiet = 0;
                 loop {
@@ -427,7 +429,7 @@ macro_rules! rx_walk_tests {
                     let rows_before: Vec<Row> = flows.iter().map(|f| f.row).collect();
                     i.el_flush = false;
                     i.fence_valid = false;
-                    if begun && rng.u16(0..500) == 0 && made < wanted {
+                    if begun && rng.u16(0..500) == 0 && made < wanted && now >= flushed + ROWS_APART {
                         let n = rng.usize(0..used);
                         let flow = &mut flows[n];
                         let open = flow.posted.wrapping_sub(flow.done_msn).wrapping_add(1);
@@ -446,6 +448,7 @@ macro_rules! rx_walk_tests {
                             flow.row.epoch = rng.u8(..);
                             (i.el_flush, i.el_flush_flow) = (true, n as u16);
                             flush_last = Some(old);
+                            flushed = now;
                         }
                     } else if flush_last.is_some() || rng.u16(0..300) == 0 && begun {
                         fence_number += rng.u32(1..3);

@@ -1,0 +1,462 @@
+// Receive elements of every flow on chip: ELEMENTS from the one a flow used last, in block RAM by flow.
+//
+// Handshake: `here_o` and `element_o` follow flow and MSN by three cycles; `awaited_o`: the element is being read. `attach_*`, `place_*`, `tail_*` are
+//            pulses and always taken. `req_*` is ready/valid, a request is one element; `answer_i` is a pulse, in the order of the requests, and
+//            never with `stall_o`.
+// Pipeline:  stage     | registers          | what happens                                    | hazards
+//            look      | u_elements         | the flow's slot for the MSN is read             | collides_q: it is written in that cycle
+//            look + 1  | looked_*, element_q | its MSN and the element arrive
+//            look + 2  | here_q             | and is compared
+//            place     | place_q, u_places  | where the flow is, and its queue, is stored     | a flush of the flow drops it
+//            Idle      | u_flows            | the next flow is taken, its place is read       | none in the cycle of a flush
+//            Latch     | from_q, asked_q   | place, tail, and what was asked for before       | a flush of this flow ends it, here and below
+//            Compare   | beyond_q           | how far that was
+//            Choose    | next_q, left_q     | the first one to ask for, and how many
+//            Check     | there_q            | whether it is posted
+//            Ask       | ask_*              | asked, then the next one; else u_next            | waits until the request before has left
+//            ask       | ask_step_q         | slot of the queue, address in two halves        | in_flight_q has READS at most
+//            answer    | u_elements         | the element is stored with its MSN              | dropped if failed, or flushed since
+// Why:       rq_element reads far ahead for a few flows. Any other flow finds its next elements here, so that none waits for host memory in its turn.
+//            A flow is looked at when it becomes the card's, when it has used an element from here, when rq_element gives its context to another flow,
+//            and at RQ_TAIL.
+//            A flow that gets a context is forgotten: its MSNs may come round to what was kept of it.
+//            What is not done costs time alone: an element that is not here is read when it is wanted.
+//            `flush_i` forgets all of a flow (rq_forget).
+
+`include "weft_assert.svh"
+
+module rq_ahead
+  import weft_card_pkg::*;
+#(
+  parameter int unsigned NUM_FLOWS = 256,
+  parameter int unsigned READS     = 32,   // in flight, at most
+  parameter int unsigned ELEMENTS  = 4     // of a flow
+) (
+  input logic clk_i,
+  input logic rst_ni,
+
+  input  logic             [15:0] flow_i,
+  input  logic             [31:0] msn_i,
+  output logic                    here_o,
+  output logic                    awaited_o,
+  output receive_element_t        element_o,
+
+  input  logic        place_valid_i,     // the flow uses this element
+  input  logic        place_ahead_i,     // from here, not from a context
+  input  logic [15:0] place_flow_i,
+  input  logic [31:0] place_msn_i,
+  input  logic [63:0] place_rq_base_i,
+  input  logic [ 7:0] place_rq_log2_i,
+  input  logic        attach_valid_i,    // the flow becomes the card's, with this MSN
+  input  logic [15:0] attach_flow_i,
+  input  logic [31:0] attach_msn_i,
+  input  logic [63:0] attach_rq_base_i,
+  input  logic [ 7:0] attach_rq_log2_i,
+  input  logic        evict_valid_i,     // the flow has lost its context
+  input  logic [15:0] evict_flow_i,
+  input  logic        take_valid_i,      // the flow has got one: what is here of it is forgotten
+  input  logic [15:0] take_flow_i,
+  output logic        taking_o,          // it is being forgotten: no other one is taken
+  input  logic        tail_valid_i,
+  input  logic [15:0] tail_flow_i,
+  input  logic [31:0] tail_value_i,
+  input  logic        flush_i,
+  input  logic [15:0] flush_flow_i,
+
+  output logic         req_valid_o,
+  input  logic         req_ready_i,
+  output logic [ 63:0] req_addr_o,
+  input  logic         answer_i,
+  input  logic         answer_failed_i,
+  input  logic [511:0] answer_element_i,
+  output logic         stall_o,
+
+  input  logic mark_i,
+  output logic marked_o,  // requests from before the mark are not answered
+  output logic idle_o
+);
+  localparam int unsigned FLOW_W = $clog2(NUM_FLOWS);
+  localparam int unsigned SLOT_W = $clog2(ELEMENTS);
+  localparam int unsigned READ_W = $clog2(READS);
+
+  typedef logic [FLOW_W-1:0] flow_t;
+  typedef logic [SLOT_W-1:0] slot_t;
+  typedef struct packed {
+    logic [63:0] base;
+    logic [7:0]  log2;
+  } queue_t;
+  typedef struct packed {
+    logic            known;
+    logic            context_has;  // rq_element reads ahead for it
+    logic [31:0]     msn;          // the first element that is to be here
+    logic [SLOT_W:0] left;         // how many are
+    queue_t          ring;
+  } place_t;
+  typedef struct packed {
+    logic             valid;
+    logic [31:0]      msn;
+    receive_element_t element;
+  } stored_t;
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] msn;    // those before it were asked for
+  } next_t;
+
+  // ------------------------------------------------------------------ forgetting
+  logic flush_q, clear_q, gone_q, forgets, forget_busy;
+  flow_t                     gone_flow_q;
+  logic  [FLOW_W+SLOT_W-1:0] forget_at;
+  rq_forget #(
+    .NUM_FLOWS(NUM_FLOWS),
+    .ELEMENTS (ELEMENTS)
+  ) u_forget (
+    .clk_i,
+    .rst_ni,
+    .flush_i,
+    .flush_flow_i,
+    .take_valid_i,
+    .take_flow_i,
+    .taking_o,
+    .clears_o   (clear_q),
+    .flush_o    (flush_q),
+    .gone_o     (gone_q),
+    .gone_flow_o(gone_flow_q),
+    .forgets_o  (forgets),
+    .at_o       (forget_at),
+    .busy_o     (forget_busy)
+  );
+  assign stall_o = forgets || gone_q;
+
+  // ------------------------------------------------------------------ look
+  logic [FLOW_W+SLOT_W-1:0] look_at, store_at, answer_at;
+  stored_t looked, stored;
+  logic store, collides, here_q, taken, looked_valid_q;
+  logic             [ 1:0] collides_q;
+  logic             [31:0] looked_msn_q;
+  receive_element_t        element_q;
+  assign look_at  = {flow_t'(flow_i), slot_t'(msn_i)};
+  // Both are compared before it is known whether an answer comes.
+  assign collides = (forgets && forget_at == look_at) || (taken && answer_at == look_at);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) here_q <= 1'b0;
+    else here_q <= looked_valid_q && looked_msn_q == msn_i && collides_q == '0 && !forgets;
+  end
+  always_ff @(posedge clk_i) begin
+    collides_q     <= {collides_q[0], collides};
+    looked_valid_q <= looked.valid;
+    looked_msn_q   <= looked.msn;
+    element_q      <= looked.element;
+  end
+  assign here_o    = here_q;
+  assign element_o = element_q;
+
+  ram_1r1w #(
+    .WIDTH ($bits(stored_t)),
+    .DEPTH (NUM_FLOWS * ELEMENTS),
+    .UNSEEN(1'b1)
+  ) u_elements (
+    .clk_i,
+    .we_i   (store),
+    .waddr_i(store_at),
+    .wdata_i(stored),
+    .re_i   (1'b1),
+    .raddr_i(look_at),
+    .rdata_o(looked)
+  );
+
+  // ------------------------------------------------------------------ where each flow is
+  logic place_valid_q, place_ahead_q, place_write;
+  flow_t place_flow_q, flow_next;
+  place_t place_q, place;
+  logic flow_valid, flow_pop, flow_ready, evict_q, fills;
+  flow_t        evict_flow_q;
+  logic  [31:0] posted;
+  // A flush of the flow, and the sweep, come first. What is used in the cycle of the flush or the next one may be of the queue of before.
+  assign place_write = place_valid_q && !flush_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) place_valid_q <= 1'b0;
+    else if ((place_valid_i && !flush_q) || attach_valid_i) place_valid_q <= !clear_q;
+    else if (!flush_q || place_flow_q == gone_flow_q) place_valid_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (attach_valid_i) begin
+      place_ahead_q <= 1'b1;
+      place_flow_q <= flow_t'(attach_flow_i);
+      place_q <= '{
+          known: 1'b1,
+          context_has: 1'b0,
+          msn: attach_msn_i,
+          left: (SLOT_W + 1)'(ELEMENTS),
+          ring: '{base: attach_rq_base_i, log2: attach_rq_log2_i}
+      };
+    end else if (place_valid_i) begin
+      place_ahead_q <= place_ahead_i;
+      place_flow_q <= flow_t'(place_flow_i);
+      place_q <= '{
+          known: 1'b1,
+          context_has: !place_ahead_i,
+          msn: place_msn_i + 32'(place_ahead_i),
+          left: (SLOT_W + 1)'(ELEMENTS) - (SLOT_W + 1)'(place_ahead_i),  // the one in use is there
+          ring: '{base: place_rq_base_i, log2: place_rq_log2_i}
+      };
+    end
+  end
+
+  ram_1r1w #(
+    .WIDTH($bits(place_t)),
+    .DEPTH(NUM_FLOWS)
+  ) u_places (
+    .clk_i,
+    .we_i   (clear_q || flush_q || place_write),
+    .waddr_i(clear_q ? forget_at[SLOT_W+:FLOW_W] : flush_q ? gone_flow_q : place_flow_q),
+    .wdata_i(clear_q || flush_q ? '0 : place_q),
+    .re_i   (flow_pop),
+    .raddr_i(flow_next),
+    .rdata_o(place)
+  );
+  logic unused_ready;
+  rq_tail #(
+    .NUM_FLOWS(NUM_FLOWS)
+  ) u_tails (
+    .clk_i,
+    .rst_ni,
+    .ready_o      (unused_ready),
+    .write_valid_i(tail_valid_i),
+    .write_flow_i (tail_flow_i),
+    .write_value_i(tail_value_i),
+    .read_i       (flow_pop),
+    .read_flow_i  (16'(flow_next)),
+    .tail_o       (posted)
+  );
+
+  // Flows to look at. What does not fit is forgotten.
+  logic push, evicted_next;
+  flow_t push_flow;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) evict_q <= 1'b0;
+    else if (evict_valid_i) evict_q <= 1'b1;
+    else if (fills) evict_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) if (evict_valid_i) evict_flow_q <= flow_t'(evict_flow_i);
+  assign fills     = evict_q && !(place_write && place_ahead_q);
+  assign push      = (place_write && place_ahead_q) || evict_q || (tail_valid_i && tail_flow_i >> FLOW_W == '0);
+  assign push_flow = place_write && place_ahead_q ? place_flow_q : evict_q ? evict_flow_q : flow_t'(tail_flow_i);
+  fifo_sync #(
+    .WIDTH(FLOW_W + 1),
+    .DEPTH(32)
+  ) u_flows (
+    .clk_i,
+    .rst_ni,
+    .wr_valid_i(push && !clear_q),
+    .wr_ready_o(flow_ready),
+    .wr_data_i ({fills, push_flow}),
+    .rd_valid_o(flow_valid),
+    .rd_ready_i(flow_pop),
+    .rd_data_o ({evicted_next, flow_next}),
+    .count_o   ()
+  );
+
+  // ------------------------------------------------------------------ which of its elements are to be read
+  typedef enum logic [2:0] {
+    Idle,
+    Latch,
+    Compare,
+    Choose,
+    Check,
+    Ask
+  } fill_e;
+  fill_e  fill_q;
+  flow_t  of_q;
+  queue_t queue_q;
+  next_t next, asked_q;
+  logic evicted_q, known_q, has_q, far_q, there_q, was_asked, ask_take, ask_valid_q, gone, done;
+  logic [31:0] posted_q, from_q, next_q, beyond, behind;
+  logic [SLOT_W:0] most_q, beyond_q, left_q;  // elements from next_q on
+  assign flow_pop  = fill_q == Idle && flow_valid && !stall_o && !flush_i;
+  assign gone      = gone_q && of_q == gone_flow_q;
+  // What was asked for before is skipped, if that was of these elements.
+  assign beyond    = asked_q.msn - from_q;
+  assign was_asked = !far_q && beyond_q <= most_q;
+  // Element n is posted if the tail is n or beyond.
+  assign behind    = posted_q - next_q;
+  assign ask_take  = fill_q == Ask && there_q && !ask_valid_q && !stall_o && !gone;
+  assign done      = fill_q == Ask && !there_q && !gone && !stall_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) fill_q <= Idle;
+    else begin
+      unique case (fill_q)
+        Idle:    if (flow_pop) fill_q <= Latch;
+        Latch:   fill_q <= Compare;
+        Compare: fill_q <= known_q && (!has_q || evicted_q) ? Choose : Idle;
+        Choose:  fill_q <= Check;
+        Check:   fill_q <= Ask;
+        default: begin
+          if (ask_take) fill_q <= Check;
+          if (done) fill_q <= Idle;
+        end
+      endcase
+      if (gone) fill_q <= Idle;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (flow_pop) begin
+      of_q      <= flow_next;
+      evicted_q <= evicted_next;
+    end
+    if (fill_q == Latch) begin
+      queue_q  <= place.ring;
+      from_q   <= place.msn;
+      most_q   <= place.left;
+      asked_q  <= next;
+      known_q  <= place.known;
+      has_q    <= place.context_has;
+      posted_q <= posted;
+    end
+    far_q    <= !asked_q.valid || beyond[31:SLOT_W+1] != '0;
+    beyond_q <= beyond[SLOT_W:0];
+    there_q  <= left_q != '0 && !behind[31];
+    if (fill_q == Choose) begin
+      next_q <= was_asked ? asked_q.msn : from_q;
+      left_q <= most_q - (was_asked ? beyond_q : '0);
+    end else if (ask_take) begin
+      next_q <= next_q + 32'd1;
+      left_q <= left_q - 1'b1;
+    end
+  end
+
+  ram_1r1w #(
+    .WIDTH($bits(next_t)),
+    .DEPTH(NUM_FLOWS)
+  ) u_next (
+    .clk_i,
+    .we_i   (clear_q || gone_q || done),
+    .waddr_i(clear_q ? forget_at[SLOT_W+:FLOW_W] : gone_q ? gone_flow_q : of_q),
+    .wdata_i({!clear_q && !gone_q, next_q}),
+    .re_i   (flow_pop),
+    .raddr_i(flow_next),
+    .rdata_o(next)
+  );
+
+  // ------------------------------------------------------------------ the request
+  logic ask_carry_q, leaves, read_room;
+  flow_t  ask_flow_q;
+  queue_t ask_queue_q;
+  logic [31:0] ask_msn_q, ask_slot_q, less;
+  assign less = ask_msn_q - 32'd1;
+  logic [    37:0] ask_low_q;
+  logic [     1:0] ask_step_q;
+  logic [READ_W:0] in_flight_q;
+  assign read_room   = 32'(in_flight_q) < READS;
+  assign req_valid_o = ask_valid_q && ask_step_q[1] && read_room;
+  assign req_addr_o  = {ask_queue_q.base[63:38] + 26'(ask_carry_q), ask_low_q};
+  assign leaves      = req_valid_o && req_ready_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      ask_valid_q <= 1'b0;
+      ask_step_q  <= '0;
+    end else begin
+      ask_step_q <= ask_valid_q ? {ask_step_q[0], 1'b1} : '0;
+      if (ask_take) begin
+        ask_valid_q <= 1'b1;
+        ask_step_q  <= '0;
+      end else if (leaves || (gone_q && ask_flow_q == gone_flow_q)) ask_valid_q <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (ask_take) begin
+      ask_flow_q  <= of_q;
+      ask_msn_q   <= next_q;
+      ask_queue_q <= queue_q;
+    end
+    // Element n is at base + 64 * ((n - 1) mod 2^log2).
+    for (int unsigned i = 0; i < 32; i++) ask_slot_q[i] <= less[i] && 8'(i) < ask_queue_q.log2;
+    {ask_carry_q, ask_low_q} <= {1'b0, ask_queue_q.base[37:0]} + {1'b0, ask_slot_q, 6'd0};
+  end
+
+  // ------------------------------------------------------------------ reads in flight, and their answers
+  logic [READS-1:0] read_valid_q, stale_q, awaited;
+  flow_t [  READS-1:0] read_flow_q;
+  slot_t [  READS-1:0] read_slot_q;
+  (* ram_style = "distributed" *)logic  [FLOW_W+31:0] read_of     [READS];
+  logic [READ_W-1:0] in_q, out_q;
+  logic              answer_q;  // an answer is counted a cycle late
+  logic  [READS-1:0] awaits_q;
+  logic  [      1:0] awaited_q;
+  flow_t             oldest_flow_q;
+  logic  [     31:0] oldest_msn_q;
+  always_comb begin
+    for (int unsigned i = 0; i < READS; i++) begin
+      awaited[i] = read_valid_q[i] && !stale_q[i] && read_flow_q[i] == flow_t'(flow_i) && read_slot_q[i] == slot_t'(msn_i);
+    end
+  end
+  // Until an element that has come is seen by `here_o`.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) awaited_q <= '0;
+    else awaited_q <= {awaited_q[0], awaits_q != '0};
+  end
+  assign awaited_o = awaited_q != '0;
+  always_ff @(posedge clk_i) awaits_q <= awaited;
+
+  assign taken     = answer_i && !answer_failed_i && !stale_q[out_q];
+  assign answer_at = {oldest_flow_q, slot_t'(oldest_msn_q)};
+  assign store     = forgets || taken;
+  assign store_at  = forgets ? forget_at : answer_at;
+  assign stored    = '{valid: !forgets, msn: oldest_msn_q, element: answer_element_i};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      read_valid_q <= '0;
+      stale_q      <= '0;
+      in_q         <= '0;
+      out_q        <= '0;
+      in_flight_q  <= '0;
+      answer_q     <= 1'b0;
+    end else begin
+      answer_q    <= answer_i;
+      in_flight_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_q);
+      if (leaves) begin
+        read_valid_q[in_q] <= 1'b1;
+        stale_q[in_q]      <= gone_q && ask_flow_q == gone_flow_q;
+        in_q               <= in_q + 1'b1;
+      end
+      if (answer_i) begin
+        read_valid_q[out_q] <= 1'b0;
+        out_q               <= out_q + 1'b1;
+      end
+      for (int unsigned i = 0; i < READS; i++) begin
+        if (gone_q && read_valid_q[i] && read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b1;
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (leaves) begin
+      read_flow_q[in_q] <= ask_flow_q;
+      read_slot_q[in_q] <= slot_t'(ask_msn_q);
+      read_of[in_q]     <= {ask_flow_q, ask_msn_q};
+    end
+    // A request is answered cycles after it is made.
+    {oldest_flow_q, oldest_msn_q} <= read_of[answer_i?out_q+1'b1 : out_q];
+  end
+
+  // How many of the reads were in flight at the mark.
+  logic [READ_W:0] marked_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) marked_q <= '0;
+    else if (mark_i) marked_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_q);
+    else if (answer_q && marked_q != '0) marked_q <= marked_q - 1'b1;
+  end
+  assign marked_o = marked_q != '0;
+
+  assign idle_o   = !forget_busy && !place_valid_q && !evict_q && !flow_valid && fill_q == Idle && !ask_valid_q && in_flight_q == '0;
+
+  logic unused;
+  assign unused = ^{unused_ready, flow_ready, flow_i, behind[30:0], place_flow_i, evict_flow_i, attach_flow_i};
+
+  if ((1 << FLOW_W) != NUM_FLOWS || NUM_FLOWS < 2 || FLOW_W > 16) begin : gen_param_check
+    $error("rq_ahead: NUM_FLOWS must be a power of two, 2 to 65536");
+  end
+  `WEFT_ASSERT(answers_what_was_asked, answer_i -> in_flight_q != '0 && read_valid_q[out_q])
+  `WEFT_ASSERT(of_the_oldest, answer_i -> {oldest_flow_q, oldest_msn_q} == read_of[out_q])
+  `WEFT_ASSERT(none_while_forgetting, stall_o -> !answer_i)
+endmodule
