@@ -580,9 +580,8 @@ module weft_rx
       tbl_open_q <= 1'b0;
       refuse_q   <= 1'b0;
     end else begin
-      if (tbl_req_valid_i && tbl_req_ready_o) tbl_open_q <= 1'b1;
-      else if (tbl_rsp_valid_o) tbl_open_q <= 1'b0;
-      refuse_q <= tbl_idle && other;
+      tbl_open_q <= tbl_open_q ? !tbl_rsp_valid_o : tbl_req_valid_i && tbl_req_ready_o;
+      refuse_q   <= tbl_idle && other;
     end
   end
 

@@ -195,8 +195,8 @@ module rq_ahead
       place_q <= '{
           known: 1'b1,
           context_has: !place_ahead_i,
-          msn: place_msn_i + 32'(place_ahead_i),
-          left: (SLOT_W + 1)'(ELEMENTS) - (SLOT_W + 1)'(place_ahead_i),  // the one in use is there
+          msn: place_ahead_i ? place_msn_i + 32'd1 : place_msn_i,
+          left: place_ahead_i ? (SLOT_W + 1)'(ELEMENTS - 1) : (SLOT_W + 1)'(ELEMENTS),  // the one in use is there
           ring: '{base: place_rq_base_i, log2: place_rq_log2_i}
       };
     end

@@ -86,7 +86,7 @@ module walk_scatter
   end
 
   // ------------------------------------------------------------------ does it fit?
-  logic [2:0][3:0] some_q;  // a byte of the SGE's length is not 0
+  logic [2:0][1:0] some_q;  // a half of the SGE's length is not 0
   logic [2:0]      some;
   logic [3:0]      counted;  // no SGE before this one has length 0
   logic [32:0] room_low_q, room_high_q, need_q;
@@ -107,10 +107,10 @@ module walk_scatter
   end
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      for (int unsigned i = 0; i < 4; i++) begin
-        some_q[0][i] <= element_i.sge0_length[8*i+:8] != '0;
-        some_q[1][i] <= element_i.sge1_length[8*i+:8] != '0;
-        some_q[2][i] <= element_i.sge2_length[8*i+:8] != '0;
+      for (int unsigned i = 0; i < 2; i++) begin
+        some_q[0][i] <= element_i.sge0_length[16*i+:16] != '0;
+        some_q[1][i] <= element_i.sge1_length[16*i+:16] != '0;
+        some_q[2][i] <= element_i.sge2_length[16*i+:16] != '0;
       end
     end
     need_q               <= 33'(mo_i) + 33'(payload_len_i);
