@@ -332,7 +332,7 @@ module tx_segmenter
   logic unused;
   assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
                     job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
-                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:6], phase[1:0]};
+                    row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:6], phase[1:0], spaces_q[6:0]};
 
   `WEFT_ASSERT(reads_have_sges, state_q == Read && sge_empty -> |sge_len_q[3:1])
   `WEFT_ASSERT(measure_is_new, read_valid_o -> piece_q == piece && piece_ends_sge_q == piece_ends_sge)

@@ -2,12 +2,13 @@
 
 use crate::flows;
 
-use flows::{Flows, MEMORY};
+use flows::{Flow, Flows, MEMORY};
 use weft_layout::reg::Status;
 use weft_layout::{
     fpdu_verdict, reg, report_kind, Counter, FpduReport, FrameReport, ReceiveElement, SegmentReport,
 };
 use weft_sim::bench::Rings;
+use weft_sim::card::Card;
 use weft_sim::iommu::Refusal;
 use weft_sim::kind::CardKind;
 
@@ -17,13 +18,18 @@ const PAGE: u64 = 4096;
 
 /// Each card with one flow, each refusal.
 fn each(test: impl Fn(&mut Flows, Refusal, &str)) {
+    each_by(|card, rings| Flows::new(card, 1, rings), test);
+}
+
+/// The same, of a flow that is made so.
+fn each_by(made: impl Fn(Box<dyn Card>, Rings) -> Flows, test: impl Fn(&mut Flows, Refusal, &str)) {
     for kind in CardKind::available() {
         for why in REFUSALS {
             let rings = Rings {
                 raw: 2,
                 ..Rings::default()
             };
-            let mut flows = Flows::new(kind.build(1, 0), 1, rings);
+            let mut flows = made(kind.build(1, 0), rings);
             test(&mut flows, why, &format!("{kind}, {why}"));
         }
     }
@@ -129,25 +135,25 @@ fn a_failed_placement_that_is_all_of_its_segment() {
 /// A Send over several SGEs is written in pieces: each of them counts.
 #[test]
 fn a_send_of_which_any_piece_failed_is_not_placed() {
-    each(|s, why, what| {
-        let stag = s.flows[0].stag;
-        let place = |slot: u64, sge: u64| PAGE * (1 + sge) + 200 * slot;
-        for slot in 0..8 {
-            let element = ReceiveElement {
-                sge0_to: place(slot, 0),
-                sge0_length: 100,
-                sge0_stag: stag,
-                sge1_to: place(slot, 1),
-                sge1_length: 100,
-                sge1_stag: stag,
-                sge2_to: place(slot, 2),
-                sge2_length: 100,
-                sge2_stag: stag,
-                ..ReceiveElement::default()
-            };
-            let at = 64 * slot as usize;
-            s.flows[0].rq.write(at, &element.to_bytes()).unwrap();
-        }
+    let place = |slot: u64, sge: u64| PAGE * (1 + sge) + 200 * slot;
+    let receive = |flow: &Flow, slot: usize| {
+        let (stag, slot) = (flow.stag, slot as u64 % 8);
+        let element = ReceiveElement {
+            sge0_to: place(slot, 0),
+            sge0_length: 100,
+            sge0_stag: stag,
+            sge1_to: place(slot, 1),
+            sge1_length: 100,
+            sge1_stag: stag,
+            sge2_to: place(slot, 2),
+            sge2_length: 100,
+            sge2_stag: stag,
+            ..ReceiveElement::default()
+        };
+        element.to_bytes()
+    };
+    let made = |card, rings| Flows::with_receives(card, rings, &receive);
+    each_by(made, |s, why, what| {
         for sge in 0..3 {
             let slot = 2 * sge;
             let byte = s.flows[0].memory.iova + place(slot, sge) + 50;

@@ -115,6 +115,9 @@ pub fn write(stag: u32, to: u64, data: &[u8]) -> Vec<u8> {
     ulpdu
 }
 
+/// The receive element of a slot of a flow's queue.
+pub type Receive<'a> = dyn Fn(&Flow, usize) -> [u8; ReceiveElement::SIZE] + 'a;
+
 pub struct Flows {
     pub bench: Bench,
     pub flows: Vec<Flow>,
@@ -133,6 +136,24 @@ impl Flows {
         ports: usize,
         port: impl Fn(u16) -> usize,
     ) -> Self {
+        Self::of(card, count, rings, ports, port, &|flow, slot| {
+            flow.element((slot * ELEMENT) as u64, ELEMENT)
+        })
+    }
+
+    /// With these receives posted: what each slot of the queue has.
+    pub fn with_receives(card: Box<dyn Card>, rings: Rings, receive: &Receive<'_>) -> Self {
+        Self::of(card, 1, rings, 1, |_| 0, receive)
+    }
+
+    fn of(
+        card: Box<dyn Card>,
+        count: u16,
+        rings: Rings,
+        ports: usize,
+        port: impl Fn(u16) -> usize,
+        receive: &Receive<'_>,
+    ) -> Self {
         let link = LinkConfig {
             gbps: 1_000_000,
             ..LinkConfig::default()
@@ -140,7 +161,7 @@ impl Flows {
         let mut bench = Bench::with_ports(card, 1, link, rings, ports).expect("a card");
         bench.write(weft_layout::reg::MTU, 9014);
         let flows = (1..=count)
-            .map(|number| set_up(&mut bench, number, port(number)))
+            .map(|number| set_up(&mut bench, number, port(number), receive))
             .collect();
         bench.settle(1_000_000).expect("a card at rest");
         bench.sent();
@@ -170,7 +191,7 @@ impl Flows {
 }
 
 /// Binds flow `number`, of this port: region, receive queue, rows, position.
-fn set_up(bench: &mut Bench, number: u16, port: usize) -> Flow {
+fn set_up(bench: &mut Bench, number: u16, port: usize, receive: &Receive<'_>) -> Flow {
     let flow = Flow {
         number,
         ends: Ends::of(number),
@@ -184,7 +205,7 @@ fn set_up(bench: &mut Bench, number: u16, port: usize) -> Flow {
     };
     bench.stag(flow.stag, &flow.region()).expect("a card");
     for slot in 0..1 << RQ_LOG2 {
-        let element = flow.element((slot * ELEMENT) as u64, ELEMENT);
+        let element = receive(&flow, slot);
         let at = slot * ReceiveElement::SIZE;
         flow.rq.write(at, &element).expect("a slot");
     }
