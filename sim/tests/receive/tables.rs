@@ -44,7 +44,6 @@ fn rx_row(flow: u16, epoch: u8, queue: &Region) -> FlowRxRow {
         pd: PD,
         marker_base: flow.into(),
         rq_base: queue.iova,
-        ..FlowRxRow::default()
     }
 }
 
