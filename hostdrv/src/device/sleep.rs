@@ -20,7 +20,7 @@ const LONGEST_POLL_NS: u64 = 500_000_000;
 const UNPOLLED_NS: u64 = 1_000_000;
 
 impl State {
-    /// Asks for an interrupt, if that was not done.
+    /// Asks for an interrupt, if that was not done. A failure is kept: whoever else uses the device is told of it as well.
     pub(super) fn arm(&mut self) -> Result<(), DeviceError> {
         self.check_fault()?;
         if self.armed > 0 {
@@ -29,7 +29,10 @@ impl State {
         self.armed = match &self.place {
             Place::Here(here) => {
                 let reports = self.interrupt_moderation.reports(&here.engine);
-                here.card.arm(reports)?;
+                if let Err(error) = here.card.arm(reports) {
+                    self.fail(error);
+                    return self.check_fault();
+                }
                 reports
             }
             Place::OnCard(on_card) => {
@@ -49,9 +52,8 @@ impl State {
     /// Asks for an interrupt sooner than was asked for: what was posted meanwhile is waited for.
     pub(super) fn ask_anew(&mut self) {
         self.armed = 0;
-        if let Err(error) = self.arm() {
-            self.fail(error);
-        }
+        // A failure is kept.
+        let _ = self.arm();
     }
 
     /// When there is something to do even if nothing arrives.
