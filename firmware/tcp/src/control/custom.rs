@@ -17,6 +17,12 @@ impl<T: Control + Clone + Debug + Send + Sync + 'static> CustomControl for T {
     }
 }
 
+impl Clone for Box<dyn CustomControl> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}
+
 /// What [`Congestion::Custom`](super::Congestion::Custom) names. Two of one name are taken for one.
 #[derive(Clone, Copy, Debug)]
 pub struct Custom {

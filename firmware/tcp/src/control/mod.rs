@@ -238,7 +238,7 @@ impl Congestion {
 }
 
 /// The controller of a connection. A copy of it is all that has to be kept to take back what a congestion did that was none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Controller {
     /// Reno.
     Reno(Reno),
@@ -250,18 +250,6 @@ pub enum Controller {
     Delay(Delay),
     /// A program's own.
     Custom(Box<dyn CustomControl>),
-}
-
-impl Clone for Controller {
-    fn clone(&self) -> Self {
-        match self {
-            Controller::Reno(control) => Controller::Reno(*control),
-            Controller::Cubic(control) => Controller::Cubic(*control),
-            Controller::Dctcp(control) => Controller::Dctcp(*control),
-            Controller::Delay(control) => Controller::Delay(*control),
-            Controller::Custom(control) => Controller::Custom((**control).copy()),
-        }
-    }
 }
 
 impl Controller {
