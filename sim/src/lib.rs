@@ -23,6 +23,6 @@ pub mod project;
 pub mod rtl;
 pub mod seed;
 pub mod serve;
-mod threads;
+pub mod threads;
 pub mod transport;
 pub mod world;
