@@ -515,6 +515,56 @@ fn a_connection_may_end_as_soon_as_it_stands() {
     });
 }
 
+/// The same while the thread that accepts is still about it: another one hears that it stands, and ends it. The initiator's device is busy, so that
+/// its end is joined late.
+#[test]
+fn a_connection_may_end_while_it_is_accepted() {
+    let (_host, [a, b]) = members::<2>();
+    let (near, far) = (End::new(&a), End::new(&b));
+    let _listener = far.channel.listen(PORT, 8).expect("a port");
+    let _limit = Watchdog::usual("no seed");
+    let over = AtomicBool::new(false);
+    let (requests, asked) = std::sync::mpsc::channel::<CmEvent>();
+    std::thread::scope(|scope| {
+        let (far, over) = (&far, &over);
+        scope.spawn(move || {
+            for request in asked {
+                let init = QpInit::new(&far.cq);
+                request.id.create_qp(&far.pd, &init).expect("a queue pair");
+                request.id.accept(&ConnParam::default()).expect("possible");
+            }
+        });
+        scope.spawn(move || {
+            let mut ended = 0;
+            while ended < ROUNDS {
+                let Some(event) = far.channel.try_get_event().expect("works") else {
+                    continue;
+                };
+                match event.event {
+                    CmEventType::ConnectRequest => requests.send(event).expect("it accepts"),
+                    CmEventType::Established => event.id.disconnect().expect("it stands"),
+                    CmEventType::Disconnected => ended += 1,
+                    other => panic!("{other:?}"),
+                }
+            }
+        });
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                a.next_deadline();
+            }
+        });
+        for round in 0..ROUNDS {
+            let _client = near.connect(2, &ConnParam::default());
+            for wanted in [CmEventType::Established, CmEventType::Disconnected] {
+                let heard = near.channel.get_event(SECONDS).expect("works");
+                let heard = heard.map(|heard| heard.event);
+                assert_eq!(heard, Some(wanted), "round {round}");
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
 /// A connection is one thing in one hand: kept, it stands; without it, its queue pair says so.
 #[test]
 fn a_connection_is_kept() {

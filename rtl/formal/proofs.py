@@ -303,7 +303,8 @@ PROOFS = [
         ("rx/walk/walk_scatter.sv", "low[32] ? to_q[63:32] + 32'd1 : to_q[63:32]", "to_q[63:32]"),
         ("rx/walk/walk_scatter.sv", "if (next_i) rest_q <= rest_q - taken_q;", "if (cut_i) rest_q <= rest_q - taken_q;"),
         ("rx/walk/walk_scatter.sv", "ends_q <= taken_q == rest_q;", "ends_q <= taken_q > rest_q;"),
-        ("rx/walk/walk_scatter.sv", "counts[i] = counted[i] ? length[i] : 32'd0;", "counts[i] = length[i];"),
+        ("rx/walk/walk_scatter.sv", "third_counts_q       <= &some[1:0];", "third_counts_q       <= some[1];"),
+        ("rx/walk/walk_scatter.sv", "second_counts_q ? both_left_q : first_left_q;", "both_left_q;"),
     ], {"FEW": 1}, depth=1, long=True),
     Proof("walk_framer_formal", FRAMER_PROOF, [
         ("rx/walk/walk_framer.sv", "assign leading = lead_q;", "assign leading = 1'b0;"),

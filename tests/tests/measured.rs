@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use weft_sim::kind::CardKind;
-use weft_sim::perf::loss::{self, Goodput, LossTable, CONTROLLERS, DELAYS, LOSSES};
+use weft_sim::perf::loss::{self, Chosen, Goodput, LossTable, CONTROLLERS, CUTS, DELAYS, LOSSES};
 use weft_sim::perf::{loss_picture, scale};
 
 #[path = "../examples/own_controller.rs"]
@@ -69,7 +69,11 @@ fn goodput_of(seeds: [&LossTable; 2]) -> String {
         for loss in LOSSES {
             write!(out, " {} % |", f64::from(loss) / 10_000.0).expect("a string");
         }
-        out += " 1 % reordered |\n|---|---|---|---|---|---|---|---|\n";
+        out += " 1 % reordered |";
+        for cut in CUTS {
+            write!(out, " {} % cut |", f64::from(cut) / 10_000.0).expect("a string");
+        }
+        out += "\n|---|---|---|---|---|---|---|---|---|---|\n";
         for table in seeds {
             for congestion in CONTROLLERS {
                 let name = congestion.name();
@@ -102,8 +106,10 @@ fn goodput_of(seeds: [&LossTable; 2]) -> String {
 
 #[test]
 fn goodput_over_loss_is_as_the_page_says() {
-    let [first, second] = [1, 2]
-        .map(|seed| loss::run(CardKind::Model, seed, MTU, 3, || ()).expect("all Writes complete"));
+    let [first, second] = [1, 2].map(|seed| {
+        loss::run(CardKind::Model, seed, MTU, 3, &Chosen::default(), || ())
+            .expect("all Writes complete")
+    });
     quote("tcp.md", "goodput", &goodput_of([&first, &second]));
     let picture = docs("pictures/goodput-over-loss.svg");
     let drawn = loss_picture::svg(&first);

@@ -450,11 +450,15 @@ mod on_a_simulated_card {
             page.to_str().expect("a name of letters"),
         ]);
         let runs = table["runs"].as_array().expect("a list");
-        assert_eq!(runs.len(), 2 * 3 * 7);
+        assert_eq!(runs.len(), 2 * 3 * 9);
         for run in runs {
             let of = |name: &str| run[name].as_f64().expect("a number");
             let clean = of("loss") == 0.0 && of("reorder") == 0.0;
             assert!(!clean || of("retransmits") == 0.0, "{run:#}");
+            let cut = of("resegment") > 0.0;
+            assert!(!cut || of("attached_again") > 0.0, "{run:#}");
+            let whole = clean && !cut;
+            assert!(!whole || of("copied_per_byte") == 0.0, "{run:#}");
             // Of 0.03 % a run as short as this may lose nothing.
             let some = of("loss") >= 1000.0 || of("reorder") > 0.0;
             assert!(!some || of("retransmits") > 0.0, "{run:#}");

@@ -322,3 +322,35 @@ impl Drop for Asleep<'_> {
         self.0.asleep.fetch_sub(self.1, Ordering::SeqCst);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_card_transport::NoCard;
+
+    const SECONDS: u64 = 1_000_000_000;
+
+    /// The device's own thread leaves to whoever comes, also if its timer is due before that one's deadline.
+    #[test]
+    fn a_caller_takes_the_card_from_the_driver() {
+        let transport = Arc::new(NoCard::new().expect("files"));
+        let sleepers = Sleepers::new(transport.clone());
+        let timer = transport.now() + 20 * SECONDS;
+        let leading = sleepers.drive().expect("nobody sleeps");
+        assert_eq!(leading.begin(Some(timer)), Some(Some(timer)));
+        std::thread::scope(|scope| {
+            let caller = scope.spawn(|| {
+                let deadline = Some(timer + 20 * SECONDS);
+                let turn = sleepers.sleep(sleepers.seen(), deadline, || transport.now());
+                matches!(turn, Turn::Lead(_))
+            });
+            transport.wait(0, Some(timer)).expect("works");
+            assert!(transport.now() < timer, "it waited for its timer");
+            drop(leading);
+            assert!(
+                caller.join().expect("no panic"),
+                "nobody waits for the card"
+            );
+        });
+    }
+}

@@ -8,7 +8,9 @@
 //            load        | element_q, left_q, to_q, skip_q, rest_q       | element, first SGE, offset, payload
 //            compare     | beyond_q, left_less_q, skip_less_q, to_more_q | both outcomes of the skip
 //            cut         | taken_q                                       | the smaller of SGE and payload left
-//            load + 1..3 | some_q, need_q, room_*_q, too_long_o          | element's size against offset plus payload
+//            load        | need_q, some_q                                | offset plus payload; lengths that are not 0
+//            load + 1    | *_left_q, both_high_q, *_counts_q             | sums of lengths, less what is needed; which count
+//            load + 2    | too_long_o                                    | the sum of those that count is below 0
 
 module walk_scatter
   import weft_card_pkg::*;
@@ -86,36 +88,42 @@ module walk_scatter
   end
 
   // ------------------------------------------------------------------ does it fit?
-  logic [2:0][1:0] some_q;  // a half of the SGE's length is not 0
+  // The length of an SGE counts where no SGE before it has length 0.
+  logic [2:0][3:0] some_q;  // a byte of the SGE's length is not 0
   logic [2:0]      some;
-  logic [3:0]      counted;  // no SGE before this one has length 0
-  logic [32:0] room_low_q, room_high_q, need_q;
-  logic [3:0][31:0] counts;
-  logic [34:0] a, b, c, x, y, over;
+  logic [32:0] need_q, both_high_q, high;
+  logic [31:0] third_q;
+  logic second_counts_q, third_counts_q, fourth_counts_q;
+  logic [34:0] a, b, c, x, y, first_left_q, both_left_q, low_left, over;
   logic [33:0] over_q;
   always_comb begin
     for (int unsigned i = 0; i < 3; i++) some[i] = some_q[i] != '0;
-    counted = {&some, &some[1:0], some[0], 1'b1};
-    for (int unsigned i = 0; i < 4; i++) counts[i] = counted[i] ? length[i] : 32'd0;
-    // room_low + room_high - need: three numbers to two, which are added.
-    a    = 35'(room_low_q);
-    b    = 35'(room_high_q);
-    c    = ~35'(need_q);
-    x    = a ^ b ^ c;
-    y    = {34'((a & b) | (a & c) | (b & c)), 1'b1};
-    over = x + y;
+    // The first two lengths less what is needed: three numbers to two, which are added.
+    a        = 35'(length[0]);
+    b        = 35'(length[1]);
+    c        = ~35'(need_q);
+    x        = a ^ b ^ c;
+    y        = {34'((a & b) | (a & c) | (b & c)), 1'b1};
+    low_left = second_counts_q ? both_left_q : first_left_q;
+    high     = fourth_counts_q ? both_high_q : third_counts_q ? 33'(third_q) : 33'd0;
+    over     = low_left + 35'(high);
   end
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      for (int unsigned i = 0; i < 2; i++) begin
-        some_q[0][i] <= element_i.sge0_length[16*i+:16] != '0;
-        some_q[1][i] <= element_i.sge1_length[16*i+:16] != '0;
-        some_q[2][i] <= element_i.sge2_length[16*i+:16] != '0;
+      for (int unsigned i = 0; i < 4; i++) begin
+        some_q[0][i] <= element_i.sge0_length[8*i+:8] != '0;
+        some_q[1][i] <= element_i.sge1_length[8*i+:8] != '0;
+        some_q[2][i] <= element_i.sge2_length[8*i+:8] != '0;
       end
     end
     need_q               <= 33'(mo_i) + 33'(payload_len_i);
-    room_low_q           <= 33'(counts[0]) + 33'(counts[1]);
-    room_high_q          <= 33'(counts[2]) + 33'(counts[3]);
+    first_left_q         <= a - 35'(need_q);
+    both_left_q          <= x + y;
+    both_high_q          <= 33'(length[2]) + 33'(length[3]);
+    third_q              <= length[2];
+    second_counts_q      <= some[0];
+    third_counts_q       <= &some[1:0];
+    fourth_counts_q      <= &some;
     {too_long_o, over_q} <= over;
   end
 

@@ -25,8 +25,31 @@ pub const DELAYS: [u64; 2] = [500, 10_000];
 pub const LOSSES: [u32; 6] = [0, 300, 1_000, 3_000, 10_000, 30_000];
 /// Frames of a million that come late.
 pub const REORDERED: u32 = 10_000;
-/// The controllers. DCTCP is not among them: where nothing is marked it is Reno.
+/// Frames with payload, of a million, that are cut in two.
+pub const CUTS: [u32; 2] = [10_000, 100_000];
+/// The controllers, unless others are asked for. DCTCP is not among them: where nothing is marked it is Reno.
 pub const CONTROLLERS: [Congestion; 3] = [Congestion::Reno, Congestion::Cubic, Congestion::Delay];
+
+/// What is chosen.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The controllers, in the order of the rows.
+    pub congestion: Vec<Congestion>,
+    /// The receiver asks for markers.
+    pub markers: bool,
+    /// Bytes of a Write.
+    pub bytes: usize,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Self {
+            congestion: CONTROLLERS.to_vec(),
+            markers: false,
+            bytes: BYTES,
+        }
+    }
+}
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +62,8 @@ pub struct Goodput {
     pub loss: u32,
     /// Frames of a million that come late.
     pub reorder: u32,
+    /// Frames with payload, of a million, that are cut in two.
+    pub resegment: u32,
     /// Gb/s of what Writes carried.
     pub gbps: f64,
     /// What TCP took for the round-trip time (SRTT), over all completions of Writes on average, in nanoseconds.
@@ -57,6 +82,10 @@ pub struct Goodput {
     pub recoveries: u64,
     /// Reductions taken back.
     pub undone: u64,
+    /// How often the receiver's card got the flow back from its engine.
+    pub attached_again: u64,
+    /// Bytes that the receiver's host copied, for each byte that came.
+    pub copied_per_byte: f64,
 }
 
 /// All runs.
@@ -72,8 +101,25 @@ pub struct LossTable {
     pub milliseconds: u64,
     /// The line's rate.
     pub link_gbps: u64,
+    /// Bytes of a Write.
+    pub write_bytes: usize,
+    /// There are markers in what is sent.
+    pub markers: bool,
     /// The runs.
     pub runs: Vec<Goodput>,
+}
+
+impl LossTable {
+    /// The controllers' names, in the order of the rows.
+    pub fn controllers(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for run in &self.runs {
+            if !names.contains(&run.congestion) {
+                names.push(run.congestion);
+            }
+        }
+        names
+    }
 }
 
 /// What Reno gets where `loss` frames of a million are lost at random (Mathis and others, 1997): 1.22 MSS / (RTT √p), and never more than the
@@ -100,12 +146,22 @@ fn columns() -> Vec<(String, Faults)> {
         format!("{} % reordered", f64::from(REORDERED) / 10_000.0),
         late,
     );
-    LOSSES.into_iter().map(loss).chain([late]).collect()
+    let cut = |resegment: u32| {
+        let faults = Faults {
+            resegment,
+            ..Faults::default()
+        };
+        (format!("{} % cut", f64::from(resegment) / 10_000.0), faults)
+    };
+    let losses = LOSSES.into_iter().map(loss);
+    losses.chain([late]).chain(CUTS.map(cut)).collect()
 }
 
-/// How many runs there are.
-pub fn runs() -> u64 {
-    (DELAYS.len() * CONTROLLERS.len() * columns().len()) as u64
+impl Chosen {
+    /// How many runs there are.
+    pub fn runs(&self) -> u64 {
+        (DELAYS.len() * self.congestion.len() * columns().len()) as u64
+    }
 }
 
 /// Measures everything, each run for so long in simulated time. `progress` hears that another is done.
@@ -114,11 +170,12 @@ pub fn run(
     seed: u64,
     mtu: u16,
     milliseconds: u64,
+    chosen: &Chosen,
     mut progress: impl FnMut(),
 ) -> Result<LossTable, PairError> {
     let mut runs = Vec::new();
     for delay_ns in DELAYS {
-        for congestion in CONTROLLERS {
+        for &congestion in &chosen.congestion {
             for (_, faults) in columns() {
                 let link = LinkConfig {
                     gbps: kind.gbps(),
@@ -133,7 +190,8 @@ pub fn run(
                     congestion,
                     ..FabricConfig::default()
                 };
-                runs.push(goodput(&config, faults, milliseconds * 1_000_000)?);
+                let time = milliseconds * 1_000_000;
+                runs.push(goodput(&config, faults, time, chosen)?);
                 progress();
             }
         }
@@ -144,20 +202,30 @@ pub fn run(
         mtu,
         milliseconds,
         link_gbps: kind.gbps(),
+        write_bytes: chosen.bytes,
+        markers: chosen.markers,
         runs,
     })
 }
 
-/// One run of `time` nanoseconds: Writes between two hosts of `config`, with these faults once they are connected.
+/// One run of `time` nanoseconds: Writes between two hosts of `config`, with these faults once they are connected. The controller is that of `config`.
 ///
 /// # Errors
 /// What a call or a completion says.
-pub fn goodput(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodput, PairError> {
+pub fn goodput(
+    config: &FabricConfig,
+    faults: Faults,
+    time: u64,
+    chosen: &Chosen,
+) -> Result<Goodput, PairError> {
     let fabric = Fabric::new(config)?;
-    let way = ConnParam::default();
-    let source: Vec<u8> = (0..BYTES).map(|i| (i * 31) as u8).collect();
-    let mut pair = Pair::connect(&fabric, 4000, &way, &way, &source, BYTES)?;
+    let bytes = chosen.bytes;
+    let [mut near, mut far] = [ConnParam::default(), ConnParam::default()];
+    (near.markers, far.markers) = (chosen.markers, chosen.markers);
+    let source: Vec<u8> = (0..bytes).map(|i| (i * 31) as u8).collect();
+    let mut pair = Pair::connect(&fabric, 4000, &near, &far, &source, bytes)?;
     pair.established()?;
+    let before = fabric.device(1).engine_stats();
     lock(fabric.world()).link(0).set_config(LinkConfig {
         faults,
         ..config.link
@@ -166,7 +234,7 @@ pub fn goodput(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodp
     let mut writes = Writes::default();
     let (mut round_trips, mut samples) = (0, 0_u64);
     while fabric.now() < start + time {
-        writes.one_more(&fabric, &pair, BYTES, usize::MAX)?;
+        writes.one_more(&fabric, &pair, bytes, usize::MAX)?;
         let connection = pair.ends[0].qp.query()?.connection;
         if let Some(round_trip) = connection.and_then(|info| info.round_trip) {
             round_trips += round_trip;
@@ -180,12 +248,16 @@ pub fn goodput(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodp
     };
     let took = fabric.now() - start;
     let stats: EngineStats = fabric.device(0).engine_stats();
+    let receiver = fabric.device(1).engine_stats();
+    let applied = |stats: &EngineStats| stats.attaches - stats.attaches_refused;
+    let came = (writes.done * bytes).max(1) as f64;
     Ok(Goodput {
         congestion: config.congestion.name(),
         delay_ns: config.link.delay_ns,
         loss: faults.loss,
         reorder: faults.reorder,
-        gbps: (writes.done * BYTES) as f64 * 8.0 / took.max(1) as f64,
+        resegment: faults.resegment,
+        gbps: (writes.done * bytes) as f64 * 8.0 / took.max(1) as f64,
         round_trip_ns,
         formula_gbps: formula(round_trip_ns),
         formula_path_gbps: formula(2.0 * config.link.delay_ns as f64),
@@ -194,6 +266,8 @@ pub fn goodput(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodp
         tail_probes: stats.tail_probes,
         recoveries: stats.fast_recoveries,
         undone: stats.recoveries_undone,
+        attached_again: applied(&receiver).saturating_sub(applied(&before)),
+        copied_per_byte: (receiver.bytes_copied - before.bytes_copied) as f64 / came,
     })
 }
 
@@ -201,47 +275,61 @@ pub fn goodput(config: &FabricConfig, faults: Faults, time: u64) -> Result<Goodp
 pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "Card {}, seed {}, MTU {}: Gb/s of Writes of {} KiB, {DEPTH} in flight, {} ms each; lost or reordered frames both ways.",
+        "Card {}, seed {}, MTU {}{}: Gb/s of Writes of {} KiB, {DEPTH} in flight, {} ms each; frames lost, reordered or cut both ways.",
         table.card,
         table.seed,
         table.mtu,
-        BYTES >> 10,
+        if table.markers { ", markers" } else { "" },
+        table.write_bytes >> 10,
         table.milliseconds
     )?;
-    let columns = columns();
     for delay_ns in DELAYS {
-        write!(
-            out,
-            "\n  {:<16}",
-            format!("{} us each way", delay_ns as f64 / 1000.0)
-        )?;
-        for (name, _) in &columns {
-            write!(out, " {name:>13}")?;
-        }
-        writeln!(out)?;
-        for congestion in CONTROLLERS {
-            write!(out, "  {:<16}", congestion.name())?;
-            for run in &table.runs {
-                if run.delay_ns == delay_ns && run.congestion == congestion.name() {
-                    write!(out, " {:>13.1}", run.gbps)?;
-                }
-            }
-            writeln!(out)?;
-        }
-        let reno = |run: &&Goodput| run.delay_ns == delay_ns && run.congestion == "reno";
-        for (name, of) in FORMULAS {
-            write!(out, "  {name:<16}")?;
-            for run in table.runs.iter().filter(reno) {
-                let text = of(run).map_or("-".into(), |gbps| format!("{gbps:.1}"));
-                write!(out, " {text:>13}")?;
-            }
-            writeln!(out)?;
-        }
+        rows(table, delay_ns, out)?;
     }
     writeln!(
         out,
-        "\n  1.22 MSS/(RTT sqrt p): with the path's own round-trip time, and with the one that reno measured (SRTT)."
+        "\n  1.22 MSS/(RTT sqrt p): with the path's own round-trip time, and with the one that reno measured (SRTT).\n  \
+         Below each: how often the receiver's card got the flow back from its engine, and bytes that its host copied for each that came."
     )
+}
+
+/// One length of path.
+fn rows(table: &LossTable, delay_ns: u64, out: &mut impl Write) -> io::Result<()> {
+    let runs = |name: &'static str| {
+        let is_of = move |run: &&Goodput| run.delay_ns == delay_ns && run.congestion == name;
+        table.runs.iter().filter(is_of)
+    };
+    let names = table.controllers();
+    write!(
+        out,
+        "\n  {:<16}",
+        format!("{} us each way", delay_ns as f64 / 1000.0)
+    )?;
+    for (name, _) in columns() {
+        write!(out, " {name:>13}")?;
+    }
+    writeln!(out)?;
+    let mut row = |name: &str, cells: &mut dyn Iterator<Item = String>| {
+        write!(out, "  {name:<16}")?;
+        for cell in cells {
+            write!(out, " {cell:>13}")?;
+        }
+        writeln!(out)
+    };
+    for name in &names {
+        row(name, &mut runs(name).map(|run| format!("{:.1}", run.gbps)))?;
+    }
+    for (name, of) in FORMULAS {
+        let gbps = |run| of(run).map_or("-".into(), |gbps| format!("{gbps:.1}"));
+        if names.contains(&"reno") {
+            row(name, &mut runs("reno").map(gbps))?;
+        }
+    }
+    for name in &names {
+        let handed = |run: &Goodput| format!("{}, {:.2}", run.attached_again, run.copied_per_byte);
+        row(&format!("  of {name}"), &mut runs(name).map(handed))?;
+    }
+    Ok(())
 }
 
 /// What a run says of the formula.

@@ -3,7 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::loss::{formula, Goodput, LossTable, CONTROLLERS, DELAYS};
+use weft_hostdrv::Congestion;
+
+use super::loss::{formula, Goodput, LossTable, DELAYS};
 
 /// A panel's plot, in units of the picture: where it begins, and its size.
 const LEFT: f64 = 56.0;
@@ -16,8 +18,13 @@ const STEP: f64 = 420.0;
 const LOSS: (f64, f64) = (200.0, 50_000.0);
 const GBPS: (f64, f64) = (1.0, 130.0);
 
-/// Colours of the controllers, in their order.
-const COLOURS: [&str; CONTROLLERS.len()] = ["#c2533a", "#2f6fb5", "#3b8f4d"];
+/// Colours of the controllers.
+const COLOURS: [(Congestion, &str); Congestion::ALL.len()] = [
+    (Congestion::Reno, "#c2533a"),
+    (Congestion::Cubic, "#2f6fb5"),
+    (Congestion::Dctcp, "#8a5aa8"),
+    (Congestion::Delay, "#3b8f4d"),
+];
 /// Dashes of the formula's curves.
 const DASHES: [&str; CURVES.len()] = ["2 4", "8 4"];
 /// Steps of a curve from point to point.
@@ -75,14 +82,9 @@ fn picture(table: &LossTable, namespace: &str, out: &mut String) -> fmt::Result 
         panel(table, delay_ns, STEP * n as f64, out)?;
     }
     let below = TOP + HEIGHT + 62.0;
-    let solid = CONTROLLERS.iter().zip(COLOURS);
-    for (n, (kind, colour)) in solid.enumerate() {
-        key(
-            out,
-            (LEFT + 130.0 * n as f64, below),
-            (colour, ""),
-            kind.name(),
-        )?;
+    for (n, (name, colour)) in lines(table).enumerate() {
+        let at = (LEFT + 130.0 * n as f64, below);
+        key(out, at, (colour, ""), name)?;
     }
     for (n, ((name, _), dash)) in CURVES.iter().zip(DASHES).enumerate() {
         let name = format!("1.22 MSS / (RTT √p), {name}");
@@ -105,6 +107,15 @@ fn key(
         y - 4.0,
         x + 36.0
     )
+}
+
+/// The controllers of a table, with their colours.
+fn lines(table: &LossTable) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let names = table.controllers();
+    let colours = COLOURS.map(|(kind, colour)| (kind.name(), colour));
+    colours
+        .into_iter()
+        .filter(move |(name, _)| names.contains(name))
 }
 
 fn panel(table: &LossTable, delay_ns: u64, from: f64, out: &mut String) -> fmt::Result {
@@ -146,7 +157,7 @@ fn panel(table: &LossTable, delay_ns: u64, from: f64, out: &mut String) -> fmt::
     let lossy = |run: &&Goodput| run.delay_ns == delay_ns && run.loss > 0;
     for ((_, round_trip), dash) in CURVES.iter().zip(DASHES) {
         let reno = table.runs.iter().filter(lossy);
-        let reno = reno.filter(|run| run.congestion == CONTROLLERS[0].name());
+        let reno = reno.filter(|run| run.congestion == Congestion::Reno.name());
         let points: Vec<_> = reno
             .map(|run| (f64::from(run.loss), round_trip(run)))
             .collect();
@@ -156,9 +167,9 @@ fn panel(table: &LossTable, delay_ns: u64, from: f64, out: &mut String) -> fmt::
             "<path class=\"f\" stroke-dasharray=\"{dash}\" d=\"{path}\"/>"
         )?;
     }
-    for (kind, colour) in CONTROLLERS.iter().zip(COLOURS) {
+    for (name, colour) in lines(table) {
         let runs = table.runs.iter().filter(lossy);
-        let runs = runs.filter(|run| run.congestion == kind.name());
+        let runs = runs.filter(|run| run.congestion == name);
         let points: Vec<_> = runs.map(|run| (f64::from(run.loss), run.gbps)).collect();
         writeln!(
             out,
@@ -171,7 +182,7 @@ fn panel(table: &LossTable, delay_ns: u64, from: f64, out: &mut String) -> fmt::
                 "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"><title>{} at {} %: {gbps:.1} Gb/s</title></circle>",
                 x(from, loss),
                 y(gbps),
-                kind.name(),
+                name,
                 loss / 1e4
             )?;
         }
@@ -214,18 +225,19 @@ fn write_page(table: &LossTable, out: &mut String) -> fmt::Result {
     picture(table, "", out)?;
     writeln!(
         out,
-        "<table><tr><th>µs each way<th>controller<th>lost<th>reordered<th>Gb/s<th>SRTT, µs<th>formula, SRTT<th>formula, path<th>sent again<th>timer<th>probes<th>recoveries<th>undone"
+        "<table><tr><th>µs each way<th>controller<th>lost<th>reordered<th>cut<th>Gb/s<th>SRTT, µs<th>formula, SRTT<th>formula, path<th>sent again<th>timer<th>probes<th>recoveries<th>undone<th>attached again<th>copied, bytes a byte"
     )?;
     for run in &table.runs {
         let percent = |parts: u32| format!("{} %", f64::from(parts) / 1e4);
         let gbps = |value: Option<f64>| value.map_or("-".to_owned(), |gbps| format!("{gbps:.1}"));
         writeln!(
             out,
-            "<tr><td>{}<td>{}<td>{}<td>{}<td>{:.1}<td>{:.2}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}",
+            "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.1}<td>{:.2}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.2}",
             run.delay_ns as f64 / 1000.0,
             run.congestion,
             percent(run.loss),
             percent(run.reorder),
+            percent(run.resegment),
             run.gbps,
             run.round_trip_ns / 1000.0,
             gbps(run.formula_gbps),
@@ -234,7 +246,9 @@ fn write_page(table: &LossTable, out: &mut String) -> fmt::Result {
             run.timeouts,
             run.tail_probes,
             run.recoveries,
-            run.undone
+            run.undone,
+            run.attached_again,
+            run.copied_per_byte
         )?;
     }
     writeln!(out, "</table>")

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use weft_hostdrv::transport;
+use weft_hostdrv::{transport, Congestion};
 use weft_sim::kind::CardKind;
+use weft_sim::perf::loss::Chosen;
 use weft_sim::serve::{private, PrivateSpec};
 
+use crate::command::device;
 use crate::command::reach::{Reached, Way};
 use crate::command::Failure;
 
@@ -73,6 +75,15 @@ pub enum Command {
         /// Instead: frames of several kinds mixed, each row as fast as the card takes them and at the pace of its wire.
         #[arg(long, conflicts_with_all = ["html", "loss", "scale", "queue"])]
         mixed: bool,
+        /// Of --loss: these controllers.
+        #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_value = "reno,cubic,delay")]
+        congestion: Vec<Congestion>,
+        /// Of --loss: with markers (RFC 5044 §4.3) in what is sent.
+        #[arg(long, requires = "loss")]
+        markers: bool,
+        /// Of --loss: bytes of a Write.
+        #[arg(long, value_name = "BYTES", requires = "loss", default_value_t = 1 << 16, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+        write_bytes: u32,
         /// Simulated time of each run of --loss, --scale or --queue.
         #[arg(long, value_name = "N", default_value_t = 3)]
         milliseconds: u64,
@@ -112,11 +123,19 @@ impl Command {
                 scale,
                 queue,
                 mixed,
+                congestion,
+                markers,
+                write_bytes,
                 milliseconds,
                 common,
             } => {
                 if *loss {
-                    perf::loss(common, seed.seed, *milliseconds, html.as_deref())
+                    let chosen = Chosen {
+                        congestion: congestion.clone(),
+                        markers: *markers,
+                        bytes: *write_bytes as usize,
+                    };
+                    perf::loss(common, seed.seed, *milliseconds, &chosen, html.as_deref())
                 } else if *scale {
                     perf::scale(common, seed.seed, *milliseconds, html.as_deref())
                 } else if *queue {

@@ -42,10 +42,12 @@ pub fn loss(
     common: &Common,
     seed: u64,
     milliseconds: u64,
+    chosen: &perf::loss::Chosen,
     html: Option<&Path>,
 ) -> Result<(), Failure> {
-    let mut bar = Progress::new(perf::loss::runs(), !common.json);
-    let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
+    let mut bar = Progress::new(chosen.runs(), !common.json);
+    let step = || bar.step("");
+    let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, chosen, step);
     bar.finish();
     let table = table?;
     if let Some(path) = html {
