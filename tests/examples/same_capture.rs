@@ -1,5 +1,5 @@
 //! Runs a program of sixteen blocking threads again and again, with threads beside it that load the machine, and counts the captures that differ.
-//! `cargo run -p weft-tests --example same_capture -- [--runs N] [--seed N] [--load THREADS] [--driven]`
+//! `cargo run -p weft-tests --example same_capture -- [--runs N] [--seed N] [--load THREADS] [--driven] [--polled]`
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
             "--seed" => program.seed = number()?,
             "--load" => load = number()?,
             "--driven" => program.driven = true,
+            "--polled" => program.polled = true,
             other => return Err(format!("what is {other}?").into()),
         }
     }

@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 use std::time::Duration;
 
 use weft_hostdrv::cm::{ConnParam, Connection, EventChannel};
-use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, Qp, QpInit, RecvWr, RemoteRegion, SendWr};
+use weft_hostdrv::verbs::*;
 use weft_hostdrv::Device;
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::threads::{scope, sleep};
@@ -33,6 +33,8 @@ pub struct Program {
     pub loss: u32,
     /// The servers' device is driven by a thread of its own.
     pub driven: bool,
+    /// The clients poll, and never sleep for a completion.
+    pub polled: bool,
 }
 
 impl Program {
@@ -43,6 +45,7 @@ impl Program {
             connections: 8,
             loss: 10_000,
             driven: false,
+            polled: false,
         }
     }
 
@@ -79,7 +82,8 @@ impl Program {
                 let server = move || serve(devices[1], n, shared);
                 all.push(threads.spawn(&format!("server {n}"), server));
                 let port = if n < own { PORT + n } else { PORT - 1 };
-                let client = move || call(devices[0], n, port);
+                let polled = self.polled;
+                let client = move || call(devices[0], n, port, polled);
                 all.push(threads.spawn(&format!("client {n}"), client));
             }
             for one in all {
@@ -138,7 +142,7 @@ fn serve(device: &Device, n: u16, shared: Option<EventChannel>) -> Done {
 }
 
 /// Writes, says so, waits for the answer, and reads what it wrote.
-fn call(device: &Device, n: u16, port: u16) -> Done {
+fn call(device: &Device, n: u16, port: u16, polled: bool) -> Done {
     let end = End::new(device)?;
     let channel = device.create_event_channel();
     // A server may not listen yet.
@@ -164,12 +168,26 @@ fn call(device: &Device, n: u16, port: u16) -> Done {
         server.post_send(read.signaled())?;
         let mut left = vec![round, 300];
         while !left.is_empty() {
-            let wc = end.cq.wait_success(LIMIT)?;
+            let wc = match polled {
+                true => poll(&end.cq)?,
+                false => end.cq.wait_success(LIMIT)?,
+            };
             left.retain(|wr_id| *wr_id != wc.wr_id);
         }
     }
     server.close(LIMIT)?;
     Ok(())
+}
+
+/// The next completion, by a thread that never sleeps.
+fn poll(cq: &Cq) -> Result<Wc, Box<dyn Error + Send + Sync>> {
+    loop {
+        match cq.poll_one()? {
+            Some(wc) if wc.status == WcStatus::Success => return Ok(wc),
+            Some(wc) => return Err(format!("{wc:?}").into()),
+            None => std::hint::spin_loop(),
+        }
+    }
 }
 
 fn connect(
