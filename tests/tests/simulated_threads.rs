@@ -9,6 +9,8 @@ use weft_tests::same_capture::Program;
 
 /// Runs of one program.
 const RUNS: usize = 20;
+/// And of one that looks each microsecond, also where it waits for a timer of milliseconds.
+const FEW_RUNS: usize = 4;
 /// Real time in which a run that is meant to be stuck is told so.
 const SOON: Duration = Duration::from_millis(300);
 
@@ -16,9 +18,9 @@ fn fabric() -> Fabric {
     Fabric::new(&FabricConfig::default()).expect("two devices come up")
 }
 
-fn has_one_capture(program: &Program) {
+fn has_one_capture(program: &Program, runs: usize) {
     let first = program.capture().expect("it runs");
-    for run in 1..RUNS {
+    for run in 1..runs {
         let again = program.capture().expect("it runs");
         assert!(
             again == first,
@@ -29,7 +31,7 @@ fn has_one_capture(program: &Program) {
 
 #[test]
 fn sixteen_threads_have_one_capture() {
-    has_one_capture(&Program::of_sixteen(1));
+    has_one_capture(&Program::of_sixteen(1), RUNS);
 }
 
 #[test]
@@ -40,18 +42,20 @@ fn seeds_have_captures_of_their_own() {
 
 #[test]
 fn threads_of_a_driven_device_have_one_capture() {
-    has_one_capture(&Program {
+    let program = Program {
         driven: true,
         ..Program::of_sixteen(2)
-    });
+    };
+    has_one_capture(&program, RUNS);
 }
 
 #[test]
 fn threads_that_poll_have_one_capture() {
-    has_one_capture(&Program {
+    let program = Program {
         polled: true,
         ..Program::of_sixteen(3)
-    });
+    };
+    has_one_capture(&program, FEW_RUNS);
 }
 
 /// A thread that waits by the system keeps its turn. What it waits for comes when the others' calls have failed.
