@@ -3,7 +3,7 @@
 //! The threads of a [`scope`] take turns: one runs at a time, and gives its turn up in a blocking call. The next is the next by number whose interrupt, wake-up or
 //! deadline has come. Time goes on only when every thread waits. So the seed decides what a program of many threads does, as it does for one.
 //!
-//! Threads that no scope has spawned are served as they come ([`unregistered`]): what several of them do is not repeated.
+//! Threads that no scope has spawned are served as they come (`unregistered`): what several of them do is not repeated.
 
 mod scope;
 mod seats;
