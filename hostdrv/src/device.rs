@@ -40,6 +40,7 @@ mod second_port;
 mod shared_receives;
 mod sleep;
 mod sleepers;
+mod thread_queue;
 mod wqe_intake;
 mod xrcd_registry;
 
@@ -106,6 +107,7 @@ pub(crate) use shared_receives::SharedReceives;
 use shared_receives::SrqEntry;
 use sleepers::Sleepers;
 use weft_card_transport::dma::DmaBuffer;
+use weft_card_transport::turns::Turns;
 use weft_card_transport::{OfProcess, Transport};
 use wqe_intake::QpEntry;
 pub(crate) use xrcd_registry::XrcdFileName;
@@ -149,6 +151,8 @@ struct Shared {
     loopback: OnceLock<Arc<dyn Loopback>>,
     manager: OnceLock<Arc<dyn Manager>>,
     driver: Driver,
+    /// How its threads take turns, where they do.
+    turns: Option<Arc<dyn Turns>>,
     linger: Option<Duration>,
     name: String,
     caps: Capabilities,
@@ -505,6 +509,7 @@ impl Device {
         } = config;
         // Simulated time is the program's, and there is no file to sleep by.
         let is_driven = driven && mmio.transport.interrupt_fd(0).is_some();
+        let turns = mmio.transport.turns();
         let sleepers = Arc::new(Sleepers::new(mmio.transport.clone()));
         config = numbered(config, &caps);
         let doorbells = Arc::new(DoorbellBitmap::new(match place {
@@ -560,6 +565,7 @@ impl Device {
                 loopback: OnceLock::new(),
                 manager: OnceLock::new(),
                 driver: Driver::new(is_driven),
+                turns,
                 linger,
                 caps,
                 config,
@@ -688,10 +694,20 @@ impl Device {
 
     fn progress_of(&self, program: bool) -> Result<usize, DeviceError> {
         let handled = self.make_progress(program);
-        if handled.is_err() {
-            self.tell_removal();
+        match handled {
+            Ok(0) if program => self.polled_in_vain(),
+            Ok(_) => {}
+            Err(_) => self.tell_removal(),
         }
         handled
+    }
+
+    /// Where threads take turns, one that polls and polls gives way.
+    #[inline]
+    fn polled_in_vain(&self) {
+        if let Some(turns) = &self.shared.turns {
+            turns.polled();
+        }
     }
 
     fn make_progress(&self, program: bool) -> Result<usize, DeviceError> {

@@ -16,6 +16,7 @@ use crate::idle_polls::IdlePolls;
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
 use crate::seed::{generator, Stream};
+use crate::threads::Call;
 use crate::transport::{lock, SharedWorld, SimTransport};
 use crate::world::{Stop, World, WorldError};
 
@@ -321,9 +322,24 @@ impl Fabric {
             .iter()
             .filter_map(Device::next_deadline)
             .fold(end, u64::min);
-        let stop = lock(&self.world).run(Some(deadline))?;
+        let stop = match self.let_others_run(deadline) {
+            Some(stop) => stop,
+            None => lock(&self.world).run(Some(deadline))?,
+        };
         self.arm()?;
         Ok(stop)
+    }
+
+    /// A thread of a scope gives its turn up until any card's interrupt or this time.
+    fn let_others_run(&self, until: u64) -> Option<Stop> {
+        let turns = Arc::clone(&lock(&self.world).threads().turns);
+        let waited = turns.wait(turns.me()?, Call::AnyInterrupt(until));
+        // Once the run has failed, the caller runs the world by itself.
+        waited.ok()?;
+        match self.now() >= until {
+            true => Some(Stop::Deadline),
+            false => Some(Stop::Interrupt),
+        }
     }
 
     /// Arms the devices whose interrupts are not, and takes the interrupts that came: a wait that is

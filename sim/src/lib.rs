@@ -1,8 +1,8 @@
 //! The Weft simulator: cards, host memory behind an IOMMU, links, captures, and the world in which
 //! they run. See `docs/simulator.md`.
 //!
-//! Everything is deterministic: one seed decides every random choice, there is no thread, no clock
-//! of the machine, and nothing depends on an address of the process. Only [`serve`] lets the world outside in.
+//! Everything is deterministic: one seed decides every random choice, threads take turns ([`threads::scope`]), no clock
+//! of the machine decides anything, and nothing depends on an address of the process. [`serve`] lets the world outside in, and so do several threads without a scope.
 
 pub mod bench;
 pub mod capture;
@@ -23,6 +23,6 @@ pub mod project;
 pub mod rtl;
 pub mod seed;
 pub mod serve;
-mod threads;
+pub mod threads;
 pub mod transport;
 pub mod world;

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use weft_card_transport::dma::{page_size, DmaBuffer, Pages, SharedMemory};
+use weft_card_transport::turns::{KeepsTurn, Turns};
 use weft_card_transport::{Bar, Transport, TransportError};
 use weft_layout::pci;
 
 use crate::card::DOORBELLS;
-use crate::threads::Threads;
+use crate::threads::{Call, Threads};
 use crate::world::{Stop, World};
 
 /// A wait lets others into the world after so long.
@@ -18,6 +19,12 @@ const STEP_NS: u64 = 2_000;
 
 /// A look at whether one who was called has come, should its call be missed.
 const CALLED: Duration = Duration::from_millis(10);
+
+/// Why an access is refused.
+const STRANGER: &str =
+    "this thread takes no turns in a world where others do: spawn it by the scope, or register it";
+/// Why a wait has no end.
+const NOTHING_LEFT: &str = "nothing is left to happen in the simulation";
 
 /// A world that several transports share.
 pub type SharedWorld = Arc<Mutex<World>>;
@@ -47,6 +54,7 @@ impl SimTransport {
     /// The card with this number.
     pub fn new(world: &SharedWorld, card: usize) -> Self {
         let threads = Arc::clone(lock(world).threads());
+        threads.turns.are_of(world);
         Self {
             world: Arc::clone(world),
             card,
@@ -57,7 +65,108 @@ impl SimTransport {
 
     /// The world, for one access by this thread.
     fn enter(&self) -> MutexGuard<'_, World> {
-        self.threads.enter(&self.world)
+        match self.threads.turns.me() {
+            Some(_) => lock(&self.world),
+            None => self.threads.unregistered.enter(&self.world),
+        }
+    }
+
+    /// Fails for a thread that takes no turns where others do.
+    fn check_turns(&self) -> Result<(), String> {
+        match self.threads.turns.is_stranger() {
+            true => Err(STRANGER.into()),
+            false => Ok(()),
+        }
+    }
+
+    fn check_write(&self, bar: Bar, offset: u32) -> Result<(), TransportError> {
+        let failed = |reason: String| TransportError::Mmio {
+            access: "write",
+            bar,
+            offset,
+            reason,
+        };
+        self.check_turns().map_err(failed)
+    }
+
+    /// One that was called takes it, or sees that its time is over; `None`: neither.
+    fn has_come(&self, world: &mut World, vector: u16, deadline: Option<u64>) -> Option<bool> {
+        if world.take_interrupt(self.card, vector) {
+            return Some(true);
+        }
+        // Who only looks takes nobody's call away.
+        let over = deadline.is_some_and(|at| at <= world.now());
+        (over || self.woken.swap(false, Ordering::AcqRel)).then_some(false)
+    }
+
+    /// The wait of a thread that takes turns.
+    fn wait_in_turn(&self, me: u64, vector: u16, deadline: Option<u64>) -> Result<bool, String> {
+        loop {
+            let mut world = lock(&self.world);
+            if let Some(interrupt) = self.has_come(&mut world, vector, deadline) {
+                return Ok(interrupt);
+            }
+            if KeepsTurn::is_kept() {
+                // It holds a lock that another thread may want.
+                let stop = world.step(deadline.unwrap_or(u64::MAX));
+                if let Stop::Quiet | Stop::Asleep(_) = stop.map_err(|e| e.to_string())? {
+                    let end = deadline.ok_or(NOTHING_LEFT)?;
+                    world.run(Some(end)).map_err(|e| e.to_string())?;
+                }
+                continue;
+            }
+            drop(world);
+            let call = Call::Interrupt {
+                card: self.card,
+                vector,
+                deadline,
+                woken: Arc::clone(&self.woken),
+            };
+            let waited = self.threads.turns.wait(me, call);
+            waited.map_err(|stuck| stuck.to_string())?;
+        }
+    }
+
+    /// The wait of a thread that no scope has spawned.
+    fn wait_unregistered(&self, vector: u16, deadline: Option<u64>) -> Result<bool, String> {
+        let mut world = self.enter();
+        let asleep = self.threads.unregistered.sleep(self.card, vector, deadline);
+        let mut quiet = None;
+        loop {
+            if let Some(interrupt) = self.has_come(&mut world, vector, deadline) {
+                return Ok(interrupt);
+            }
+            let waits = asleep.is_another_called(&world)
+                || asleep.is_one_driving()
+                || asleep.leaves_it_to_others();
+            if waits {
+                world = asleep.pause(world, CALLED);
+                continue;
+            }
+            let end = deadline.into_iter().chain(asleep.deadline()).min();
+            let step = world.now().saturating_add(STEP_NS);
+            let stop = world.step(end.map_or(step, |end| end.min(step)));
+            match stop.map_err(|e| e.to_string())? {
+                Stop::Interrupt | Stop::Waiting => quiet = None,
+                Stop::Deadline => {
+                    quiet = None;
+                    world = asleep.give_way(&self.world, world);
+                }
+                // Nothing happens before `end`, or before somebody does something.
+                Stop::Quiet | Stop::Asleep(_) => {
+                    let leap = end.map(|end| end.saturating_sub(world.now()));
+                    let since = *quiet.get_or_insert_with(Instant::now);
+                    if let Some(grace) = asleep.grace(leap, since.elapsed()) {
+                        world = asleep.pause(world, grace);
+                    } else if end.is_some() {
+                        quiet = None;
+                        world.run(end).map_err(|e| e.to_string())?;
+                    } else {
+                        return Err(NOTHING_LEFT.into());
+                    }
+                }
+            }
+        }
     }
 
     fn address(bar: Bar, offset: u32) -> u32 {
@@ -84,23 +193,26 @@ impl Drop for Mapped {
 
 impl Transport for SimTransport {
     fn read32(&self, bar: Bar, offset: u32) -> Result<u32, TransportError> {
-        self.enter()
-            .read(self.card, Self::address(bar, offset))
-            .map_err(|e| TransportError::Mmio {
-                access: "read",
-                bar,
-                offset,
-                reason: e.to_string(),
-            })
+        let failed = |reason: String| TransportError::Mmio {
+            access: "read",
+            bar,
+            offset,
+            reason,
+        };
+        self.check_turns().map_err(failed)?;
+        let read = self.enter().read(self.card, Self::address(bar, offset));
+        read.map_err(|e| failed(e.to_string()))
     }
 
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
+        self.check_write(bar, offset)?;
         self.enter()
             .write(self.card, Self::address(bar, offset), value);
         Ok(())
     }
 
     fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
+        self.check_write(bar, offset)?;
         self.enter()
             .write_block(self.card, Self::address(bar, offset), bytes);
         Ok(())
@@ -165,61 +277,31 @@ impl Transport for SimTransport {
 
     fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError> {
         let failed = |reason: String| TransportError::Interrupt { vector, reason };
-        let mut world = self.enter();
-        let asleep = self.threads.sleep(self.card, vector, deadline);
-        let mut quiet = None;
-        loop {
-            if world.take_interrupt(self.card, vector) {
-                return Ok(true);
-            }
-            // Who only looks takes nobody's call away.
-            let over = deadline.is_some_and(|at| at <= world.now());
-            if over || self.woken.swap(false, Ordering::AcqRel) {
-                return Ok(false);
-            }
-            let waits = asleep.is_another_called(&world)
-                || asleep.is_one_driving()
-                || asleep.leaves_it_to_others();
-            if waits {
-                world = asleep.pause(world, CALLED);
-                continue;
-            }
-            let end = deadline.into_iter().chain(asleep.deadline()).min();
-            let step = world.now().saturating_add(STEP_NS);
-            let stop = world.step(end.map_or(step, |end| end.min(step)));
-            match stop.map_err(|e| failed(e.to_string()))? {
-                Stop::Interrupt | Stop::Waiting => quiet = None,
-                Stop::Deadline => {
-                    quiet = None;
-                    world = asleep.give_way(&self.world, world);
-                }
-                // Nothing happens before `end`, or before somebody does something.
-                Stop::Quiet | Stop::Asleep(_) => {
-                    let leap = end.map(|end| end.saturating_sub(world.now()));
-                    let since = *quiet.get_or_insert_with(Instant::now);
-                    if let Some(grace) = asleep.grace(leap, since.elapsed()) {
-                        world = asleep.pause(world, grace);
-                    } else if end.is_some() {
-                        quiet = None;
-                        world.run(end).map_err(|e| failed(e.to_string()))?;
-                    } else {
-                        return Err(failed("nothing is left to happen in the simulation".into()));
-                    }
-                }
-            }
-        }
+        self.check_turns().map_err(failed)?;
+        let waited = match self.threads.turns.me() {
+            Some(me) => self.wait_in_turn(me, vector, deadline),
+            None => self.wait_unregistered(vector, deadline),
+        };
+        waited.map_err(failed)
     }
 
     fn wake(&self) {
         // With the lock: a sleeper is then either before its look at the flag, or in a pause.
         let _world = lock(&self.world);
         self.woken.store(true, Ordering::Release);
-        self.threads.call();
+        self.threads.unregistered.call();
     }
 
     fn drives(&self, on: bool) {
+        if self.threads.turns.me().is_some() {
+            return;
+        }
         let _world = lock(&self.world);
-        self.threads.drive(on);
+        self.threads.unregistered.drive(on);
+    }
+
+    fn turns(&self) -> Option<Arc<dyn Turns>> {
+        Some(Arc::clone(&self.threads.turns) as Arc<_>)
     }
 
     fn reset(&self) -> Result<(), TransportError> {

@@ -11,6 +11,7 @@ pub mod peer;
 pub mod profiles;
 pub mod replay_cost;
 pub mod resolvers;
+pub mod same_capture;
 pub mod target;
 pub mod traffic;
 pub mod tshark;

@@ -39,6 +39,7 @@ mod share_exit;
 mod share_strangers;
 mod shared_control;
 mod shared_queues;
+mod simulated_threads;
 mod sleepers;
 mod slow_port;
 mod socket_moves;

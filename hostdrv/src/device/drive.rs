@@ -11,6 +11,8 @@ use std::sync::{mpsc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use weft_card_transport::turns::{Joined, Seat};
+
 use super::sleepers::Sleepers;
 use super::Device;
 use crate::error::DeviceError;
@@ -40,7 +42,14 @@ pub(super) struct Driver {
 #[derive(Default)]
 struct Wanted {
     guards: usize,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Driving>,
+}
+
+/// The thread.
+struct Driving {
+    thread: JoinHandle<()>,
+    /// Where threads take turns: it is waited for there.
+    joined: Option<Joined>,
 }
 
 impl Driver {
@@ -74,8 +83,12 @@ impl Driver {
         let ended = wanted.thread.take();
         drop(wanted);
         // A callback that drops a guard or a device is called by the thread itself.
-        if let Some(ended) = ended.filter(|ended| ended.thread().id() != thread::current().id()) {
-            let _ = ended.join();
+        let is_other = |ended: &Driving| ended.thread.thread().id() != thread::current().id();
+        if let Some(ended) = ended.filter(is_other) {
+            if let Some(joined) = ended.joined {
+                joined.wait();
+            }
+            let _ = ended.thread.join();
         }
     }
 }
@@ -119,23 +132,42 @@ impl Device {
         let mut wanted = self.shared.driver.wanted();
         if wanted.thread.is_none() {
             self.shared.sleepers.let_drive(true);
-            let (device, (begun, begins)) = (self.as_inner(), mpsc::channel());
-            let thread = thread::Builder::new().name("weft-drive".into());
-            let thread = thread.spawn(move || {
-                device.shared.mmio.transport.drives(true);
-                let _ = begun.send(());
-                device.keep_driving();
-                device.shared.mmio.transport.drives(false);
-            });
-            let no_thread = |error: std::io::Error| DeviceError::NoThread {
-                reason: error.to_string(),
-            };
-            wanted.thread = Some(thread.map_err(no_thread)?);
-            // From here on a simulated world knows of it.
-            let _ = begins.recv();
+            wanted.thread = Some(self.start_driving()?);
         }
         wanted.guards += 1;
         Ok(())
+    }
+
+    fn start_driving(&self) -> Result<Driving, DeviceError> {
+        let (device, (begun, begins)) = (self.as_inner(), mpsc::channel());
+        let turns = self.shared.mmio.transport.turns();
+        let name = format!("drives {}", self.name());
+        let seat = turns.and_then(|turns| turns.register(&name));
+        let joined = seat.as_ref().map(Seat::joined);
+        let work = move || {
+            let transport = device.shared.mmio.transport.clone();
+            match &seat {
+                Some(seat) => seat.begin(),
+                None => transport.drives(true),
+            }
+            let _ = begun.send(());
+            device.keep_driving();
+            if seat.is_none() {
+                transport.drives(false);
+            }
+            // The next turn begins when nothing of the device is left here.
+            drop(device);
+            drop(seat);
+        };
+        let thread = thread::Builder::new().name("weft-drive".into()).spawn(work);
+        let thread = thread.map_err(|error| DeviceError::NoThread {
+            reason: error.to_string(),
+        })?;
+        if joined.is_none() {
+            // From here on a simulated world knows of it.
+            let _ = begins.recv();
+        }
+        Ok(Driving { thread, joined })
     }
 
     /// The thread's work, until it is to end or the device has failed.

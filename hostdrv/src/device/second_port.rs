@@ -12,6 +12,7 @@ use super::{Capabilities, Device, DeviceConfig};
 use crate::card::Given;
 use crate::error::DeviceError;
 use crate::processor::TakesFrames;
+use weft_card_transport::turns::KeepsTurn;
 use weft_card_transport::{Bar, ByPort, VECTOR};
 
 /// What a device with the second port has of the first one's. Dropped when its processor was stopped.
@@ -93,6 +94,8 @@ impl SecondPort {
             if stands && number.is_some_and(|number| fence.has_passed(number)) {
                 return Ok(());
             }
+            // The card's owner is not to begin anew meanwhile.
+            let _keeps = KeepsTurn::begin();
             transport.wait(VECTOR, Some(transport.now() + LOOK_NS))?;
         }
         let why = "the card does not come to an end with what it had";

@@ -1,6 +1,7 @@
 //! Sleeping until there is something to do.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use super::{Device, Place, RawQueues, State};
 use crate::checks;
 use crate::error::DeviceError;
 use crate::stats::add;
+use weft_card_transport::turns::Turns;
 use weft_card_transport::TransportError;
 
 /// The longest sleep beside another file: a transport that ends makes no interrupt, and tells so only
@@ -158,8 +160,15 @@ impl Device {
         Ok(())
     }
 
+    /// Where threads take turns nobody has the device's lock when one gives its turn up.
+    pub(super) fn may_give_way(&self) -> bool {
+        let is_member = |turns: &Arc<dyn Turns>| turns.is_member();
+        !self.shared.turns.as_ref().is_some_and(is_member) || self.shared.state.try_lock().is_ok()
+    }
+
     /// Waits for the card's interrupt.
     pub(super) fn take_interrupt(&self, until: Option<u64>) -> Result<(), DeviceError> {
+        debug_assert!(self.may_give_way(), "a turn ends under the device's lock");
         match self.shared.mmio.transport.wait(0, until) {
             Ok(false) => Ok(()),
             Ok(true) => {

@@ -10,10 +10,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use weft_card_transport::Transport;
+
+use super::thread_queue::ThreadQueue;
 
 /// Who sleeps on a device, and what they are told.
 pub(crate) struct Sleepers {
@@ -23,9 +25,9 @@ pub(crate) struct Sleepers {
     /// Who sleeps, or is about to: threads, the device's own, and files that somebody may sleep by.
     asleep: AtomicUsize,
     line: Mutex<Line>,
-    woken: Condvar,
+    woken: ThreadQueue,
     /// The device's own thread may lead, or is to end.
-    driver: Condvar,
+    driver: ThreadQueue,
 }
 
 #[derive(Default)]
@@ -81,13 +83,14 @@ const NEVER: u64 = u64::MAX;
 
 impl Sleepers {
     pub(super) fn new(transport: Arc<dyn Transport>) -> Self {
+        let queue = |what| ThreadQueue::new(transport.turns(), what);
         Self {
+            woken: queue("sleeps on a device behind another thread"),
+            driver: queue("drives a device that other threads wait for"),
             transport,
             happened: AtomicU64::new(0),
             asleep: AtomicUsize::new(0),
             line: Mutex::default(),
-            woken: Condvar::new(),
-            driver: Condvar::new(),
         }
     }
 
@@ -177,10 +180,7 @@ impl Sleepers {
             // The leader keeps the time for all; the device's own thread leaves.
             let before = if line.is_driven { 0 } else { until };
             self.wake_leader(&mut line, before);
-            line = self
-                .woken
-                .wait(line)
-                .unwrap_or_else(PoisonError::into_inner);
+            line = self.woken.wait(&self.line, line);
             line.followers.remove(&(until, number));
         };
         if over {
@@ -217,20 +217,14 @@ impl Sleepers {
 
     /// The device's own thread waits until nobody else sleeps, and then for `nap`. False: it is to end.
     pub(super) fn stand_by(&self, nap: Duration) -> bool {
-        let wait = |line| {
-            self.driver
-                .wait(line)
-                .unwrap_or_else(PoisonError::into_inner)
-        };
         let mut line = self.line();
         while !line.is_over && line.has_callers() {
             line.is_parked = true;
-            line = wait(line);
+            line = self.driver.wait(&self.line, line);
             line.is_parked = false;
         }
         if !line.is_over && !nap.is_zero() && !line.is_left {
-            let waited = self.driver.wait_timeout(line, nap);
-            line = waited.unwrap_or_else(PoisonError::into_inner).0;
+            line = self.driver.wait_timeout(line, nap);
         }
         line.is_left = false;
         !line.is_over

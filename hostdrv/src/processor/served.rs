@@ -13,6 +13,7 @@ use weft_queues::{
 use super::{Processor, ProcessorError};
 use weft_card_transport::dma::{publish, DmaBuffer};
 use weft_card_transport::queue_memory::{QueueMemory, Rooms};
+use weft_card_transport::turns::KeepsTurn;
 use weft_card_transport::{RegisterAccess, Transport};
 
 /// The bit of PROC_BELL for commands and events.
@@ -287,7 +288,10 @@ impl CardEngine {
                 return Err(ProcessorError::Silent);
             }
             let now = self.transport().now();
+            // Its caller may have the device's lock.
+            let keeps = KeepsTurn::begin();
             self.transport().wait(0, Some(now + LOOK_NS))?;
+            drop(keeps);
             self.processor.check_runs()?;
         }
     }

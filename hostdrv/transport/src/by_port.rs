@@ -8,6 +8,7 @@ use weft_layout::{registers, PORT_REGISTERS};
 
 use super::{Bar, Transport, TransportError};
 use crate::dma::DmaBuffer;
+use crate::turns::Turns;
 
 /// The second port's interrupts.
 pub const VECTOR: u16 = 1;
@@ -62,6 +63,9 @@ impl Transport for ByPort {
     }
     fn drives(&self, on: bool) {
         self.0.drives(on);
+    }
+    fn turns(&self) -> Option<Arc<dyn Turns>> {
+        self.0.turns()
     }
     fn lost(&self) -> Option<String> {
         self.0.lost()

@@ -21,6 +21,7 @@ pub mod queue_memory;
 mod registers;
 mod serial;
 mod spec;
+pub mod turns;
 mod vectors;
 pub mod vfio;
 mod vfio_user;
@@ -28,10 +29,12 @@ mod vfio_user;
 use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::dma::DmaBuffer;
+use crate::turns::Turns;
 
 pub use self::address::PciAddress;
 pub use self::borrowed::{Bell, BorrowedCard, CardLender, LentMemory};
@@ -212,6 +215,11 @@ pub trait Transport: Send + Sync {
     /// for other threads. Simulated time stands still while such a thread is awake.
     fn drives(&self, on: bool) {
         let _ = on;
+    }
+
+    /// How threads of a simulated world wait for one another. `None`: as the system has it.
+    fn turns(&self) -> Option<Arc<dyn Turns>> {
+        None
     }
 
     /// Why the card is out of reach for good; `None`: it is not, as far as is known without asking the card. A

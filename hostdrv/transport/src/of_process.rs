@@ -10,6 +10,7 @@ use super::monotonic;
 use super::{Bar, Transport, TransportError};
 use crate::dma::DmaBuffer;
 use crate::fork::{Birthplace, Blank};
+use crate::turns::Turns;
 
 /// The same transport; in a child of this process it does nothing but say so ([`TransportError::Inherited`]), and its end neither resets the
 /// card nor unmaps memory.
@@ -141,6 +142,10 @@ impl Transport for OfProcess {
         if let Ok(here) = self.here() {
             here.drives(on);
         }
+    }
+
+    fn turns(&self) -> Option<Arc<dyn Turns>> {
+        self.here().ok()?.turns()
     }
 
     fn lost(&self) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The threads that use one world by its transports.
+//! Threads that use one world by its transports, and that no scope has spawned.
 //!
 //! A thread in a blocking call runs the world for all. So it has to let the others in, must not take away the time that they
 //! wait for, and must not leap over an idle time in which one of them was just about to do something.
@@ -30,7 +30,7 @@ thread_local! {
 
 /// Who uses a world.
 #[derive(Default)]
-pub(crate) struct Threads {
+pub(crate) struct Unregistered {
     /// Threads that wait for the world's lock.
     wanting: AtomicUsize,
     users: Mutex<Vec<UserThread>>,
@@ -60,9 +60,9 @@ struct Sleep {
 }
 
 /// While it lives, its thread is in a blocking call.
-pub(crate) struct Asleep<'a>(&'a Threads);
+pub(crate) struct Asleep<'a>(&'a Unregistered);
 
-impl Threads {
+impl Unregistered {
     fn users(&self) -> MutexGuard<'_, Vec<UserThread>> {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,0 +1,80 @@
+//! Which turns the calling thread takes.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::turns::Turns;
+
+/// Polls in vain after which a thread gives way.
+const POLLS: u32 = 64;
+
+/// A world in which the thread takes turns.
+struct Taken {
+    turns: Arc<Turns>,
+    number: u64,
+    polls: u32,
+}
+
+thread_local! {
+    /// The latest last: a thread of one world may open a scope of another.
+    static TAKEN: RefCell<Vec<Taken>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The calling thread is this one.
+pub(super) fn enter(turns: &Arc<Turns>, number: u64) {
+    let taken = Taken {
+        turns: Arc::clone(turns),
+        number,
+        polls: 0,
+    };
+    TAKEN.with_borrow_mut(|all| all.push(taken));
+}
+
+/// The calling thread is this one no longer.
+pub(super) fn leave(turns: &Turns, number: u64) {
+    let left = TAKEN.with_borrow_mut(|all| {
+        let is = |one: &Taken| std::ptr::eq(&*one.turns, turns) && one.number == number;
+        let at = all.iter().position(is)?;
+        Some(all.remove(at))
+    });
+    drop(left);
+}
+
+/// The calling thread's number in these turns.
+pub(super) fn number(turns: &Turns) -> Option<u64> {
+    TAKEN.with_borrow(|all| {
+        let mut all = all.iter();
+        let own = all.find(|one| std::ptr::eq(&*one.turns, turns));
+        own.map(|one| one.number)
+    })
+}
+
+/// The calling thread's latest turns, and its number there.
+pub(super) fn latest() -> Option<(Arc<Turns>, u64)> {
+    TAKEN.with_borrow(|all| {
+        let last = all.last()?;
+        Some((Arc::clone(&last.turns), last.number))
+    })
+}
+
+/// The calling thread has polled in vain. Is it to give way?
+pub(super) fn count_poll(turns: &Turns) -> bool {
+    TAKEN.with_borrow_mut(|all| {
+        let mut all = all.iter_mut();
+        let own = all.find(|one| std::ptr::eq(&*one.turns, turns));
+        own.is_some_and(|own| {
+            own.polls = (own.polls + 1) % POLLS;
+            own.polls == 0
+        })
+    })
+}
+
+/// The calling thread has waited: its polls count from nothing.
+pub(super) fn forget_polls(turns: &Turns) {
+    TAKEN.with_borrow_mut(|all| {
+        let mut all = all.iter_mut();
+        if let Some(own) = all.find(|one| std::ptr::eq(&*one.turns, turns)) {
+            own.polls = 0;
+        }
+    });
+}
