@@ -79,14 +79,21 @@ impl SimTransport {
         }
     }
 
-    fn check_write(&self, bar: Bar, offset: u32) -> Result<(), TransportError> {
-        let failed = |reason: String| TransportError::Mmio {
-            access: "write",
+    /// An access by this thread. Its errors are told as those of the register.
+    fn access<T>(
+        &self,
+        (access, bar, offset): (&'static str, Bar, u32),
+        work: impl FnOnce(&mut World, u32) -> Result<T, String>,
+    ) -> Result<T, TransportError> {
+        let address = Self::address(bar, offset);
+        let done = self.check_turns();
+        let done = done.and_then(|()| work(&mut self.enter(), address));
+        done.map_err(|reason| TransportError::Mmio {
+            access,
             bar,
             offset,
             reason,
-        };
-        self.check_turns().map_err(failed)
+        })
     }
 
     /// One that was called takes it, or sees that its time is over; `None`: neither.
@@ -108,10 +115,8 @@ impl SimTransport {
             }
             if KeepsTurn::is_kept() {
                 // It holds a lock that another thread may want.
-                let stop = world.step(deadline.unwrap_or(u64::MAX));
-                if let Stop::Quiet | Stop::Asleep(_) = stop.map_err(|e| e.to_string())? {
-                    let end = deadline.ok_or(NOTHING_LEFT)?;
-                    world.run(Some(end)).map_err(|e| e.to_string())?;
+                if world.run(deadline).map_err(|e| e.to_string())? == Stop::Quiet {
+                    return Err(NOTHING_LEFT.into());
                 }
                 continue;
             }
@@ -193,29 +198,24 @@ impl Drop for Mapped {
 
 impl Transport for SimTransport {
     fn read32(&self, bar: Bar, offset: u32) -> Result<u32, TransportError> {
-        let failed = |reason: String| TransportError::Mmio {
-            access: "read",
-            bar,
-            offset,
-            reason,
-        };
-        self.check_turns().map_err(failed)?;
-        let read = self.enter().read(self.card, Self::address(bar, offset));
-        read.map_err(|e| failed(e.to_string()))
+        self.access(("read", bar, offset), |world, address| {
+            let read = world.read(self.card, address);
+            read.map_err(|e| e.to_string())
+        })
     }
 
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
-        self.check_write(bar, offset)?;
-        self.enter()
-            .write(self.card, Self::address(bar, offset), value);
-        Ok(())
+        self.access(("write", bar, offset), |world, address| {
+            world.write(self.card, address, value);
+            Ok(())
+        })
     }
 
     fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
-        self.check_write(bar, offset)?;
-        self.enter()
-            .write_block(self.card, Self::address(bar, offset), bytes);
-        Ok(())
+        self.access(("write", bar, offset), |world, address| {
+            world.write_block(self.card, address, bytes);
+            Ok(())
+        })
     }
 
     fn config_read32(&self, offset: u16) -> Result<u32, TransportError> {

@@ -5,7 +5,7 @@ use weft_hostdrv::Congestion;
 use weft_sim::fabric::FabricConfig;
 use weft_sim::link::{Faults, LinkConfig};
 use weft_sim::pair::PairError;
-use weft_sim::perf::loss::{self, Chosen};
+use weft_sim::perf::loss::{self, Traffic};
 
 /// Segments that are to stand in queues: alpha and beta, for 100 Gb/s.
 const LEAST: u64 = 8;
@@ -88,7 +88,7 @@ pub fn table() -> Result<String, PairError> {
                 loss,
                 ..Faults::default()
             };
-            let run = loss::goodput(&config, faults, 3_000_000, &Chosen::default())?;
+            let run = loss::goodput(&config, faults, 3_000_000, Traffic::default())?;
             out += &format!(" {:.1} |", run.gbps);
         }
         out.push('\n');

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use weft_sim::kind::CardKind;
-use weft_sim::perf::loss::{self, Chosen, Goodput, LossTable, CONTROLLERS, CUTS, DELAYS, LOSSES};
+use weft_sim::perf::loss::{self, LossTable, Traffic, CONTROLLERS, DELAYS};
 use weft_sim::perf::{loss_picture, scale};
 
 #[path = "../examples/own_controller.rs"]
@@ -57,23 +57,15 @@ fn row(out: &mut String, name: &str, cells: impl Iterator<Item = Option<f64>>) {
     out.push('\n');
 }
 
-fn runs<'a>(table: &'a LossTable, delay: u64, name: &'a str) -> impl Iterator<Item = &'a Goodput> {
-    let is_of = move |run: &&Goodput| run.delay_ns == delay && run.congestion == name;
-    table.runs.iter().filter(is_of)
-}
-
 fn goodput_of(seeds: [&LossTable; 2]) -> String {
     let mut out = String::new();
     for delay in DELAYS {
         write!(out, "| {} µs each way |", delay as f64 / 1000.0).expect("a string");
-        for loss in LOSSES {
-            write!(out, " {} % |", f64::from(loss) / 10_000.0).expect("a string");
+        let columns = loss::columns();
+        for (name, _) in &columns {
+            write!(out, " {name} |").expect("a string");
         }
-        out += " 1 % reordered |";
-        for cut in CUTS {
-            write!(out, " {} % cut |", f64::from(cut) / 10_000.0).expect("a string");
-        }
-        out += "\n|---|---|---|---|---|---|---|---|---|---|\n";
+        writeln!(out, "\n|---|{}", "---|".repeat(columns.len())).expect("a string");
         for table in seeds {
             for congestion in CONTROLLERS {
                 let name = congestion.name();
@@ -84,11 +76,11 @@ fn goodput_of(seeds: [&LossTable; 2]) -> String {
                 row(
                     &mut out,
                     &title,
-                    runs(table, delay, name).map(|run| Some(run.gbps)),
+                    table.row(delay, name).map(|run| Some(run.gbps)),
                 );
             }
         }
-        let reno = || runs(seeds[0], delay, "reno");
+        let reno = || seeds[0].row(delay, "reno");
         row(
             &mut out,
             "formula, the path's RTT",
@@ -107,7 +99,8 @@ fn goodput_of(seeds: [&LossTable; 2]) -> String {
 #[test]
 fn goodput_over_loss_is_as_the_page_says() {
     let [first, second] = [1, 2].map(|seed| {
-        loss::run(CardKind::Model, seed, MTU, 3, &Chosen::default(), || ())
+        let traffic = Traffic::default();
+        loss::run(CardKind::Model, seed, MTU, 3, &CONTROLLERS, traffic, || ())
             .expect("all Writes complete")
     });
     quote("tcp.md", "goodput", &goodput_of([&first, &second]));

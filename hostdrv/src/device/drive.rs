@@ -140,7 +140,7 @@ impl Device {
 
     fn start_driving(&self) -> Result<Driving, DeviceError> {
         let (device, (begun, begins)) = (self.as_inner(), mpsc::channel());
-        let turns = self.shared.mmio.transport.turns();
+        let turns = self.shared.turns.clone();
         let name = format!("drives {}", self.name());
         let seat = turns.and_then(|turns| turns.register(&name));
         let joined = seat.as_ref().map(Seat::joined);

@@ -13,8 +13,8 @@ use crate::pair::{Pair, PairError};
 use crate::perf::writes::{Writes, DEPTH};
 use crate::transport::lock;
 
-/// Bytes of a Write.
-const BYTES: usize = 1 << 16;
+/// Bytes of a Write, unless others are asked for.
+pub const BYTES: usize = 1 << 16;
 
 /// Of IPv4 and TCP, without options.
 const HEADERS: f64 = 40.0;
@@ -30,23 +30,20 @@ pub const CUTS: [u32; 2] = [10_000, 100_000];
 /// The controllers, unless others are asked for. DCTCP is not among them: where nothing is marked it is Reno.
 pub const CONTROLLERS: [Congestion; 3] = [Congestion::Reno, Congestion::Cubic, Congestion::Delay];
 
-/// What is chosen.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// The controllers, in the order of the rows.
-    pub congestion: Vec<Congestion>,
-    /// The receiver asks for markers.
+/// What is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Traffic {
+    /// Both ends ask for markers.
     pub markers: bool,
     /// Bytes of a Write.
-    pub bytes: usize,
+    pub write_bytes: usize,
 }
 
-impl Default for Chosen {
+impl Default for Traffic {
     fn default() -> Self {
         Self {
-            congestion: CONTROLLERS.to_vec(),
             markers: false,
-            bytes: BYTES,
+            write_bytes: BYTES,
         }
     }
 }
@@ -120,6 +117,12 @@ impl LossTable {
         }
         names
     }
+
+    /// The runs of one row, in the order of the columns.
+    pub fn row<'a>(&'a self, delay_ns: u64, name: &'a str) -> impl Iterator<Item = &'a Goodput> {
+        let is_of = move |run: &&Goodput| run.delay_ns == delay_ns && run.congestion == name;
+        self.runs.iter().filter(is_of)
+    }
 }
 
 /// What Reno gets where `loss` frames of a million are lost at random (Mathis and others, 1997): 1.22 MSS / (RTT √p), and never more than the
@@ -130,38 +133,25 @@ pub fn formula(mtu: u16, round_trip_ns: f64, loss: f64, line: u64) -> f64 {
 }
 
 /// The faults of each column, and its name.
-fn columns() -> Vec<(String, Faults)> {
-    let loss = |loss: u32| {
-        let faults = Faults {
-            loss,
-            ..Faults::default()
-        };
-        (format!("{} %", f64::from(loss) / 10_000.0), faults)
-    };
+pub fn columns() -> Vec<(String, Faults)> {
+    let clean = Faults::default();
+    let percent = |parts: u32| f64::from(parts) / 10_000.0;
+    let lost = LOSSES.map(|loss| (format!("{} %", percent(loss)), Faults { loss, ..clean }));
     let late = Faults {
         reorder: REORDERED,
-        ..Faults::default()
+        ..clean
     };
-    let late = (
-        format!("{} % reordered", f64::from(REORDERED) / 10_000.0),
-        late,
-    );
-    let cut = |resegment: u32| {
-        let faults = Faults {
-            resegment,
-            ..Faults::default()
-        };
-        (format!("{} % cut", f64::from(resegment) / 10_000.0), faults)
-    };
-    let losses = LOSSES.into_iter().map(loss);
-    losses.chain([late]).chain(CUTS.map(cut)).collect()
+    let late = (format!("{} % reordered", percent(REORDERED)), late);
+    let cut = CUTS.map(|resegment| {
+        let name = format!("{} % cut", percent(resegment));
+        (name, Faults { resegment, ..clean })
+    });
+    lost.into_iter().chain([late]).chain(cut).collect()
 }
 
-impl Chosen {
-    /// How many runs there are.
-    pub fn runs(&self) -> u64 {
-        (DELAYS.len() * self.congestion.len() * columns().len()) as u64
-    }
+/// How many runs so many controllers take.
+pub fn runs(controllers: usize) -> u64 {
+    (DELAYS.len() * controllers * columns().len()) as u64
 }
 
 /// Measures everything, each run for so long in simulated time. `progress` hears that another is done.
@@ -170,12 +160,13 @@ pub fn run(
     seed: u64,
     mtu: u16,
     milliseconds: u64,
-    chosen: &Chosen,
+    controllers: &[Congestion],
+    traffic: Traffic,
     mut progress: impl FnMut(),
 ) -> Result<LossTable, PairError> {
     let mut runs = Vec::new();
     for delay_ns in DELAYS {
-        for &congestion in &chosen.congestion {
+        for &congestion in controllers {
             for (_, faults) in columns() {
                 let link = LinkConfig {
                     gbps: kind.gbps(),
@@ -191,7 +182,7 @@ pub fn run(
                     ..FabricConfig::default()
                 };
                 let time = milliseconds * 1_000_000;
-                runs.push(goodput(&config, faults, time, chosen)?);
+                runs.push(goodput(&config, faults, time, traffic)?);
                 progress();
             }
         }
@@ -202,13 +193,13 @@ pub fn run(
         mtu,
         milliseconds,
         link_gbps: kind.gbps(),
-        write_bytes: chosen.bytes,
-        markers: chosen.markers,
+        write_bytes: traffic.write_bytes,
+        markers: traffic.markers,
         runs,
     })
 }
 
-/// One run of `time` nanoseconds: Writes between two hosts of `config`, with these faults once they are connected. The controller is that of `config`.
+/// One run of `time` nanoseconds: Writes between two hosts of `config`, with these faults once they are connected.
 ///
 /// # Errors
 /// What a call or a completion says.
@@ -216,14 +207,16 @@ pub fn goodput(
     config: &FabricConfig,
     faults: Faults,
     time: u64,
-    chosen: &Chosen,
+    traffic: Traffic,
 ) -> Result<Goodput, PairError> {
     let fabric = Fabric::new(config)?;
-    let bytes = chosen.bytes;
-    let [mut near, mut far] = [ConnParam::default(), ConnParam::default()];
-    (near.markers, far.markers) = (chosen.markers, chosen.markers);
+    let bytes = traffic.write_bytes;
+    let way = ConnParam {
+        markers: traffic.markers,
+        ..ConnParam::default()
+    };
     let source: Vec<u8> = (0..bytes).map(|i| (i * 31) as u8).collect();
-    let mut pair = Pair::connect(&fabric, 4000, &near, &far, &source, bytes)?;
+    let mut pair = Pair::connect(&fabric, 4000, &way, &way, &source, bytes)?;
     pair.established()?;
     let before = fabric.device(1).engine_stats();
     lock(fabric.world()).link(0).set_config(LinkConfig {
@@ -275,12 +268,15 @@ pub fn goodput(
 pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "Card {}, seed {}, MTU {}{}: Gb/s of Writes of {} KiB, {DEPTH} in flight, {} ms each; frames lost, reordered or cut both ways.",
+        "Card {}, seed {}, MTU {}{}: Gb/s of Writes of {}, {DEPTH} in flight, {} ms each; frames lost, reordered or cut both ways.",
         table.card,
         table.seed,
         table.mtu,
         if table.markers { ", markers" } else { "" },
-        table.write_bytes >> 10,
+        match table.write_bytes {
+            bytes if bytes % 1024 == 0 => format!("{} KiB", bytes >> 10),
+            bytes => format!("{bytes} bytes"),
+        },
         table.milliseconds
     )?;
     for delay_ns in DELAYS {
@@ -295,10 +291,7 @@ pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
 
 /// One length of path.
 fn rows(table: &LossTable, delay_ns: u64, out: &mut impl Write) -> io::Result<()> {
-    let runs = |name: &'static str| {
-        let is_of = move |run: &&Goodput| run.delay_ns == delay_ns && run.congestion == name;
-        table.runs.iter().filter(is_of)
-    };
+    let runs = |name: &'static str| table.row(delay_ns, name);
     let names = table.controllers();
     write!(
         out,
@@ -319,10 +312,10 @@ fn rows(table: &LossTable, delay_ns: u64, out: &mut impl Write) -> io::Result<()
     for name in &names {
         row(name, &mut runs(name).map(|run| format!("{:.1}", run.gbps)))?;
     }
-    for (name, of) in FORMULAS {
-        let gbps = |run| of(run).map_or("-".into(), |gbps| format!("{gbps:.1}"));
-        if names.contains(&"reno") {
-            row(name, &mut runs("reno").map(gbps))?;
+    if names.contains(&RENO) {
+        for (name, of) in FORMULAS {
+            let gbps = |run| of(run).map_or("-".into(), |gbps| format!("{gbps:.1}"));
+            row(name, &mut runs(RENO).map(gbps))?;
         }
     }
     for name in &names {
@@ -331,6 +324,9 @@ fn rows(table: &LossTable, delay_ns: u64, out: &mut impl Write) -> io::Result<()
     }
     Ok(())
 }
+
+/// The formula is of this controller.
+const RENO: &str = "reno";
 
 /// What a run says of the formula.
 type Formula = fn(&Goodput) -> Option<f64>;

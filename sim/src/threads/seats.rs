@@ -40,13 +40,18 @@ pub(super) fn leave(turns: &Turns, number: u64) {
     drop(left);
 }
 
+/// What the calling thread has in these turns, if it takes them.
+fn with_own<T>(turns: &Turns, f: impl FnOnce(&mut Taken) -> T) -> Option<T> {
+    TAKEN.with_borrow_mut(|all| {
+        let mut all = all.iter_mut();
+        let own = all.find(|one| std::ptr::eq(&*one.turns, turns));
+        own.map(f)
+    })
+}
+
 /// The calling thread's number in these turns.
 pub(super) fn number(turns: &Turns) -> Option<u64> {
-    TAKEN.with_borrow(|all| {
-        let mut all = all.iter();
-        let own = all.find(|one| std::ptr::eq(&*one.turns, turns));
-        own.map(|one| one.number)
-    })
+    with_own(turns, |own| own.number)
 }
 
 /// The calling thread's latest turns, and its number there.
@@ -59,22 +64,14 @@ pub(super) fn latest() -> Option<(Arc<Turns>, u64)> {
 
 /// The calling thread has polled in vain. Is it to give way?
 pub(super) fn count_poll(turns: &Turns) -> bool {
-    TAKEN.with_borrow_mut(|all| {
-        let mut all = all.iter_mut();
-        let own = all.find(|one| std::ptr::eq(&*one.turns, turns));
-        own.is_some_and(|own| {
-            own.polls = (own.polls + 1) % POLLS;
-            own.polls == 0
-        })
-    })
+    let counted = with_own(turns, |own| {
+        own.polls = (own.polls + 1) % POLLS;
+        own.polls == 0
+    });
+    counted.unwrap_or(false)
 }
 
 /// The calling thread has waited: its polls count from nothing.
 pub(super) fn forget_polls(turns: &Turns) {
-    TAKEN.with_borrow_mut(|all| {
-        let mut all = all.iter_mut();
-        if let Some(own) = all.find(|one| std::ptr::eq(&*one.turns, turns)) {
-            own.polls = 0;
-        }
-    });
+    with_own(turns, |own| own.polls = 0);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar};
+use std::time::Duration;
 
 use crate::world::{Stop, World};
 
@@ -52,6 +53,8 @@ pub(super) struct Table {
     pub(super) running: Option<u64>,
     /// Turns that were more than a look.
     pub(super) acts: u64,
+    /// Real time without a turn after which a run is stuck. It ends a run and orders nothing.
+    pub(super) limit: Duration,
     /// Whatever shows that the run is not stuck.
     pub(super) beats: u64,
     /// Why nobody gets a turn any more.

@@ -29,8 +29,6 @@ pub(crate) struct Turns {
     /// A scope is open: whoever uses the world takes turns.
     open: AtomicBool,
     table: Mutex<Table>,
-    /// Real time without a turn after which a run is stuck. It ends a run and orders nothing.
-    limit: Mutex<Duration>,
     world: OnceLock<Weak<Mutex<World>>>,
 }
 
@@ -57,13 +55,13 @@ impl Turns {
         self.open.load(Ordering::Acquire) && seats::number(self).is_none()
     }
 
-    /// Opens a scope: the caller is its first thread, and has the turn. False: another one is open.
+    /// Opens a scope: the caller is its first thread, and has the turn. `None`: another one is open.
     pub(super) fn open(self: &Arc<Self>, name: &str, limit: Duration) -> Option<u64> {
         let mut table = self.table();
         if self.open.swap(true, Ordering::AcqRel) {
             return None;
         }
-        *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
+        table.limit = limit;
         table.failed = None;
         let number = table.add(name);
         table.begin(number);
@@ -103,9 +101,15 @@ impl Turns {
 
     /// Gives the turn up until the call has what it waits for.
     pub(crate) fn wait(&self, me: u64, call: Call) -> Result<(), Stuck> {
+        self.wait_releasing(me, call, || ())
+    }
+
+    /// The same; `release` gives a lock back once the thread counts as waiting.
+    fn wait_releasing(&self, me: u64, call: Call, release: impl FnOnce()) -> Result<(), Stuck> {
         seats::forget_polls(self);
         let mut table = self.table();
         table.set(me, call);
+        release();
         self.pass_on(&mut table, me);
         self.await_turn(table, me)
     }
@@ -169,7 +173,7 @@ impl Turns {
 
     /// Waits until it is this thread's turn.
     fn await_turn(&self, mut table: MutexGuard<'_, Table>, me: u64) -> Result<(), Stuck> {
-        let limit = *self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = table.limit;
         loop {
             if let Some(why) = &table.failed {
                 return Err(Stuck(why.clone()));
@@ -231,12 +235,8 @@ impl TurnsOfTransport for Turns {
         let Some(me) = self.me() else {
             return release();
         };
-        seats::forget_polls(self);
-        let mut table = self.table();
-        table.set(me, Call::Parked { place, what });
-        release();
-        self.pass_on(&mut table, me);
-        if self.await_turn(table, me).is_err() {
+        let call = Call::Parked { place, what };
+        if self.wait_releasing(me, call, release).is_err() {
             std::thread::sleep(FAILED_NAP);
         }
     }

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use weft_hostdrv::{transport, Congestion};
 use weft_sim::kind::CardKind;
-use weft_sim::perf::loss::Chosen;
+use weft_sim::perf::loss::{self, Traffic};
 use weft_sim::serve::{private, PrivateSpec};
 
 use crate::command::device;
@@ -76,13 +76,13 @@ pub enum Command {
         #[arg(long, conflicts_with_all = ["html", "loss", "scale", "queue"])]
         mixed: bool,
         /// Of --loss: these controllers.
-        #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_value = "reno,cubic,delay")]
+        #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_values = loss::CONTROLLERS.map(Congestion::name))]
         congestion: Vec<Congestion>,
         /// Of --loss: with markers (RFC 5044 §4.3) in what is sent.
         #[arg(long, requires = "loss")]
         markers: bool,
         /// Of --loss: bytes of a Write.
-        #[arg(long, value_name = "BYTES", requires = "loss", default_value_t = 1 << 16, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+        #[arg(long, value_name = "BYTES", requires = "loss", default_value_t = loss::BYTES as u32, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
         write_bytes: u32,
         /// Simulated time of each run of --loss, --scale or --queue.
         #[arg(long, value_name = "N", default_value_t = 3)]
@@ -130,12 +130,12 @@ impl Command {
                 common,
             } => {
                 if *loss {
-                    let chosen = Chosen {
-                        congestion: congestion.clone(),
+                    let traffic = Traffic {
                         markers: *markers,
-                        bytes: *write_bytes as usize,
+                        write_bytes: *write_bytes as usize,
                     };
-                    perf::loss(common, seed.seed, *milliseconds, &chosen, html.as_deref())
+                    let html = html.as_deref();
+                    perf::loss(common, seed.seed, *milliseconds, congestion, traffic, html)
                 } else if *scale {
                     perf::scale(common, seed.seed, *milliseconds, html.as_deref())
                 } else if *queue {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
+use weft_hostdrv::Congestion;
 use weft_sim::perf;
 
 use super::Common;
@@ -42,12 +43,20 @@ pub fn loss(
     common: &Common,
     seed: u64,
     milliseconds: u64,
-    chosen: &perf::loss::Chosen,
+    controllers: &[Congestion],
+    traffic: perf::loss::Traffic,
     html: Option<&Path>,
 ) -> Result<(), Failure> {
-    let mut bar = Progress::new(chosen.runs(), !common.json);
-    let step = || bar.step("");
-    let table = perf::loss::run(common.card, seed, common.mtu, milliseconds, chosen, step);
+    let mut bar = Progress::new(perf::loss::runs(controllers.len()), !common.json);
+    let table = perf::loss::run(
+        common.card,
+        seed,
+        common.mtu,
+        milliseconds,
+        controllers,
+        traffic,
+        || bar.step(""),
+    );
     bar.finish();
     let table = table?;
     if let Some(path) = html {
