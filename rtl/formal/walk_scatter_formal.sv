@@ -192,7 +192,8 @@ module walk_scatter_formal
       inv_first_left : assert (!working || age_q == '0 || dut.first_left_q == 35'(length[0]) - 35'(dut.need_q));
       inv_both_left : assert (!working || age_q == '0 || dut.both_left_q == 35'(length[0]) + 35'(length[1]) - 35'(dut.need_q));
       inv_high : assert (!working || age_q == '0 || (dut.third_q == length[2] && dut.both_high_q == 33'(length[2]) + 33'(length[3])));
-      inv_counts : assert (!working || age_q == '0 || {dut.fourth_counts_q, dut.third_counts_q, dut.second_counts_q} == {&dut.some, &dut.some[1:0], dut.some[0]});
+      inv_counts :
+      assert (!working || age_q == '0 || {dut.fourth_counts_q, dut.third_counts_q, dut.second_counts_q} == {&dut.some, &dut.some[1:0], dut.some[0]});
       inv_sum : assert (!working || 34'(pairs[0]) + 34'(pairs[1]) == behind[0]);
       inv_too_long : assert (!working || age_q != 2'd2 || too_long == !fits);
       inv_length : assert (!skipping || dut.left_q == here_length);
