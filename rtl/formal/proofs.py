@@ -293,7 +293,7 @@ PROOFS = [
         ("rx/walk/walk_check.sv", "assign ops = state_q == Ops && !refused_q;", "assign ops = state_q == Ops;"),
         ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
         ("rx/walk/walk_check.sv", "seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err", "1'b0 && next_header.err"),
-    ], depth=4),
+    ], depth=5),
     # Without FEW, for all lengths, it is too long for a list: that was proven once, in 12 minutes.
     Proof("walk_scatter_formal", SCATTER_PROOF, [
         ("rx/walk/walk_scatter.sv", "assign following = sge_q + 2'd1;", "assign following = sge_q | 2'd1;"),
