@@ -23,7 +23,7 @@ pub struct IdlePolls(Arc<Mutex<Mode>>);
 
 /// A look that is known to find nothing: what profilers are told to leave out.
 #[inline(never)]
-fn weft_idle_look<T>(look: impl FnOnce() -> T) -> T {
+pub(crate) fn weft_idle_look<T>(look: impl FnOnce() -> T) -> T {
     black_box(look())
 }
 

@@ -5,6 +5,7 @@ use weft_hostdrv::Device;
 use weft_layout::ProcInfo;
 
 use crate::fabric::Fabric;
+use crate::host::HostUse;
 use crate::link::Waits;
 use crate::transport::lock;
 
@@ -184,6 +185,39 @@ pub struct Figures {
     pub per_message: Each,
     /// For each byte of a message; `None`: there are none.
     pub per_byte: Option<Each>,
+    /// What each end's host was charged, if software takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<[HostFigures; 2]>,
+}
+
+/// What a host was charged.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct HostFigures {
+    /// What it was used for.
+    #[serde(flatten)]
+    pub used: HostUse,
+    /// Instructions for each message.
+    pub instructions_per_message: f64,
+    /// Cores that were busy, looks that found nothing left out.
+    pub cores: f64,
+    /// Cores that would be at the link's rate, were each message to cost what it did.
+    pub cores_at_line: f64,
+}
+
+impl HostFigures {
+    /// Of a host that was used so.
+    pub fn new(used: HostUse, figures: &Figures, gbps: u64) -> Self {
+        let cores = used.busy_ns / figures.time_ns.max(1) as f64;
+        Self {
+            used,
+            instructions_per_message: used.instructions / figures.messages.max(1) as f64,
+            cores,
+            cores_at_line: match figures.gbps > 0.0 {
+                true => cores * gbps as f64 / figures.gbps,
+                false => 0.0,
+            },
+        }
+    }
 }
 
 /// Counts for each of something.
@@ -268,6 +302,7 @@ impl Figures {
             wire_bytes: wires.map(|wire| wire.wire_bytes),
             per_message: Each::of(&both, messages as u64),
             per_byte: (bytes > 0).then(|| Each::of(&both, bytes)),
+            hosts: None,
         }
     }
 }

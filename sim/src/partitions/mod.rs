@@ -1,6 +1,7 @@
 //! `weft partitions`: a workload run at every rung of the partition ladder, with the price of each. See `docs/partitions.md`.
 
 mod area;
+mod at_pace;
 mod callgrind;
 mod figures;
 mod instructions;
@@ -18,7 +19,7 @@ use weft_hostdrv::verbs::{VerbsError, WcStatus};
 use weft_hostdrv::Rung;
 
 pub use area::Area;
-pub use figures::{Counts, Each, Figures, PARTS};
+pub use figures::{Counts, Each, Figures, HostFigures, PARTS};
 pub use instructions::{Counter, Instructions, OfLayer};
 pub use layers::Layer;
 pub use page::page;
@@ -29,6 +30,7 @@ pub use set_ups::SetUps;
 use self::run::{Had, Place};
 use self::workload::{Load, WorkloadError};
 use crate::fabric::FabricError;
+use crate::host::HostConfig;
 use crate::kind::CardKind;
 use crate::pair::PairError;
 
@@ -151,6 +153,9 @@ pub struct Partitions {
     pub mtu: u16,
     /// Rate of the link.
     pub link_gbps: u64,
+    /// Both hosts, if software takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostConfig>,
     /// The loads.
     pub loads: Vec<Measured>,
     /// How fast connections are made at each rung.
@@ -182,6 +187,8 @@ pub struct Plan {
     pub seed: u64,
     /// Largest IPv4 packet.
     pub mtu: u16,
+    /// Both hosts.
+    pub host: HostConfig,
     /// The loads.
     pub loads: Vec<Load>,
     /// The rungs.
@@ -204,6 +211,7 @@ pub fn run(
         seed: plan.seed,
         mtu: plan.mtu,
         gbps,
+        host: plan.host,
     };
     let mut missing = Vec::new();
     let (mut there, mut processor_khz) = (Vec::new(), None);
@@ -262,6 +270,7 @@ pub fn run(
         processor_khz,
         mtu: plan.mtu,
         link_gbps: gbps,
+        host: (!plan.host.is_free()).then_some(plan.host),
         loads: measured,
         set_ups,
         area: area::area(8 * plan.kind.lanes() as u32),

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use super::print::{about_area, about_card, about_instructions, by_layer, describe, PER_SET_UP};
+use super::print::{
+    about_area, about_card, about_hosts, about_instructions, by_layer, describe, PER_SET_UP,
+};
 use super::workload::Load;
 use super::{Figures, Measured, Partitions, PARTS};
 
@@ -70,9 +72,8 @@ fn write(p: &Partitions, out: &mut String) -> fmt::Result {
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>{title}</title><style>{STYLE}</style>\n<h1>{title}</h1>\n\
          <p>Weft {}, card {}, MTU {}, link {} Gb/s, seed {}. Measured by <code>{}</code>. Simulated, not measured on a board.</p>\n\
-         <p>Both ends have the same rung unless a load says otherwise, and counts are of both ends together. Host software takes no simulated time: what it costs is in \
-         the counts, not in latency and Gb/s.</p>\n",
-        escaped(&p.version), escaped(&about_card(p)), p.mtu, p.link_gbps, p.seed, escaped(&p.command)
+         <p>Both ends have the same rung unless a load says otherwise, and counts are of both ends together. {}</p>\n",
+        escaped(&p.version), escaped(&about_card(p)), p.mtu, p.link_gbps, p.seed, escaped(&p.command), escaped(&about_hosts(p))
     )?;
     writeln!(out, "<p>{}</p>", escaped(&about_instructions(p)))?;
     against_load(p, out)?;

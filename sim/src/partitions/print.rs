@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::workload::Load;
-use super::{Figures, Measured, Partitions, SetUps, PARTS};
+use super::{Figures, HostFigures, Measured, Partitions, SetUps, PARTS};
 
 /// What is printed of each rung: its name, and the figure.
 type Line = (&'static str, fn(&Figures) -> f64);
@@ -89,14 +89,21 @@ pub(super) fn about_card(p: &Partitions) -> String {
     }
 }
 
+/// The hosts, in words.
+pub(super) fn about_hosts(p: &Partitions) -> String {
+    match &p.host {
+        None => "Host software takes no simulated time:\nwhat it costs is in the counts, not in latency and Gb/s.".into(),
+        Some(host) => format!("Hosts: {host}."),
+    }
+}
+
 /// Prints the tables.
 pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "Weft {}; card {}, MTU {}, link {} Gb/s, seed {}.\n{}\n\
-         Both ends have the same rung unless a load says otherwise; counts are of both together. Host software takes no simulated time:\n\
-         what it costs is in the counts, not in latency and Gb/s.",
-        p.version, about_card(p), p.mtu, p.link_gbps, p.seed, p.command
+         Both ends have the same rung unless a load says otherwise; counts are of both together. {}",
+        p.version, about_card(p), p.mtu, p.link_gbps, p.seed, p.command, about_hosts(p)
     )?;
     for measured in &p.loads {
         writeln!(
@@ -138,6 +145,9 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
             let head = if n == 0 { "per byte" } else { "" };
             line(head, name, &|f| format!("{:.3}", figure(f)))?;
         }
+        if p.host.is_some() {
+            hosts(&mut line)?;
+        }
         for (n, (_, name)) in PARTS.iter().enumerate() {
             let head = if n == 0 { "latency, ns" } else { "" };
             line(head, name, &|f| f.latency_ns[n].to_string())?;
@@ -161,6 +171,34 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
     }
     for missing in &p.missing {
         writeln!(out, "  {:<10} {}", missing.rung, missing.reason)?;
+    }
+    Ok(())
+}
+
+/// A line of the hosts: who it is of, its name, and the figure.
+type OfHost = (usize, &'static str, fn(&HostFigures) -> f64);
+
+/// What each host was charged.
+pub(super) const OF_HOSTS: [OfHost; 6] = [
+    (0, "instr., who posts", |h| h.instructions_per_message),
+    (1, "instr., the other", |h| h.instructions_per_message),
+    (0, "cores, who posts", |h| h.cores),
+    (1, "cores, the other", |h| h.cores),
+    (0, "at line, who posts", |h| h.cores_at_line),
+    (1, "at line, the other", |h| h.cores_at_line),
+];
+
+/// Writes a line: its head, its name, and the figure of each rung.
+type Writes<'a> = dyn FnMut(&str, &str, &dyn Fn(&Figures) -> String) -> io::Result<()> + 'a;
+
+fn hosts(line: &mut Writes<'_>) -> io::Result<()> {
+    for (n, (end, name, figure)) in OF_HOSTS.into_iter().enumerate() {
+        let head = if n == 0 { "charged" } else { "" };
+        let digits = if n < 2 { 0 } else { 2 };
+        let of = |f: &Figures| f.hosts.as_ref().map(|hosts| figure(&hosts[end]));
+        line(head, name, &|f| {
+            of(f).map_or("-".into(), |figure| format!("{figure:.digits$}"))
+        })?;
     }
     Ok(())
 }

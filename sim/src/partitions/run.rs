@@ -9,10 +9,11 @@ use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::{QpInit, RecvWr, SendWr, Wc, WcOpcode, WcStatus};
 use weft_hostdrv::Rung;
 
-use super::figures::{Counts, Figures, Latencies, Moved};
+use super::figures::{Counts, Figures, HostFigures, Latencies, Moved};
 use super::workload::Load;
 use super::PartitionsError;
 use crate::fabric::{Fabric, FabricConfig, FabricError};
+use crate::host::{HostConfig, Hosts};
 use crate::idle_polls::IdlePolls;
 use crate::kind::CardKind;
 use crate::link::{Faults, LinkConfig};
@@ -30,8 +31,8 @@ struct Under {
 }
 
 /// A connection, with what is under way on it.
-struct Connection<'a> {
-    pair: Pair<'a>,
+pub(super) struct Connection<'a> {
+    pub(super) pair: Pair<'a>,
     under_way: VecDeque<Under>,
     /// Sends that the second end has received: answered, or done with.
     received: usize,
@@ -52,6 +53,8 @@ pub struct Place {
     pub mtu: u16,
     /// Rate of the link.
     pub gbps: u64,
+    /// Both hosts.
+    pub host: HostConfig,
 }
 
 /// Whether a rung can be had.
@@ -118,6 +121,7 @@ fn with_looks(
         seed,
         mtu,
         gbps,
+        host,
     } = place;
     let link = LinkConfig {
         gbps,
@@ -174,10 +178,12 @@ fn with_looks(
     drop(world);
     let before = [0, 1].map(|n| Counts::of(&fabric, n));
     let start = fabric.now();
+    let mut hosts = (!host.is_free()).then(|| Hosts::new(&fabric, host));
     match looks.are_known() {
-        true => weft_partitions_counted(&mut work, &mut connections)?,
-        false => work.all(&mut connections)?,
+        true => weft_partitions_counted(&mut work, &mut connections, hosts.as_mut())?,
+        false => work.all(&mut connections, hosts.as_mut())?,
     }
+    let used = hosts.map(|hosts| [0, 1].map(|n| hosts.used(n)));
     let time_ns = fabric.now() - start;
     let ends = [0, 1].map(|n| Counts::of(&fabric, n).since(&before[n]));
     let mut world = lock(fabric.world());
@@ -192,7 +198,9 @@ fn with_looks(
         bytes: work.bytes,
         time_ns,
     };
-    Ok(Figures::new(moved, work.latencies, ends, wires))
+    let mut figures = Figures::new(moved, work.latencies, ends, wires);
+    figures.hosts = used.map(|used| used.map(|host| HostFigures::new(host, &figures, gbps)));
+    Ok(figures)
 }
 
 /// All messages. While this runs, instructions are counted ([`super::instructions`]).
@@ -200,27 +208,28 @@ fn with_looks(
 fn weft_partitions_counted(
     work: &mut Work<'_>,
     connections: &mut [Connection<'_>],
+    hosts: Option<&mut Hosts<'_>>,
 ) -> Result<(), PartitionsError> {
-    let all = work.all(connections);
+    let all = work.all(connections, hosts);
     // So that it stays a call.
     black_box(all)
 }
 
 /// What all connections share.
-struct Work<'a> {
-    fabric: &'a Fabric,
-    load: &'a Load,
+pub(super) struct Work<'a> {
+    pub(super) fabric: &'a Fabric,
+    pub(super) load: &'a Load,
     largest: usize,
     rng: ChaCha8Rng,
     latencies: Latencies,
     bytes: u64,
-    posted: usize,
-    done: usize,
+    pub(super) posted: usize,
+    pub(super) done: usize,
 }
 
 impl Work<'_> {
     /// The next message.
-    fn draw(&mut self) -> (Operation, usize) {
+    pub(super) fn draw(&mut self) -> (Operation, usize) {
         let load = self.load;
         let weights = [
             (Operation::Send, load.send),
@@ -239,7 +248,14 @@ impl Work<'_> {
     }
 
     /// All messages.
-    fn all(&mut self, connections: &mut [Connection<'_>]) -> Result<(), PartitionsError> {
+    fn all(
+        &mut self,
+        connections: &mut [Connection<'_>],
+        hosts: Option<&mut Hosts<'_>>,
+    ) -> Result<(), PartitionsError> {
+        if let Some(hosts) = hosts {
+            return self.all_at_pace(connections, hosts);
+        }
         while self.done < self.load.messages {
             for connection in &mut *connections {
                 while self.posted < self.load.messages && connection.has_room(self.load.depth) {
@@ -304,11 +320,11 @@ impl<'a> Connection<'a> {
     }
 
     /// One more may be under way. (The second end has a receive for each Send: it posts one again before another comes.)
-    fn has_room(&self, depth: usize) -> bool {
+    pub(super) fn has_room(&self, depth: usize) -> bool {
         self.under_way.len() < depth && self.sent - self.received < depth
     }
 
-    fn post(
+    pub(super) fn post(
         &mut self,
         work: &mut Work<'_>,
         operation: Operation,
@@ -353,7 +369,12 @@ impl<'a> Connection<'a> {
     }
 
     /// A completion of one of the ends.
-    fn take(&mut self, work: &mut Work<'_>, end: usize, wc: &Wc) -> Result<(), PartitionsError> {
+    pub(super) fn take(
+        &mut self,
+        work: &mut Work<'_>,
+        end: usize,
+        wc: &Wc,
+    ) -> Result<(), PartitionsError> {
         succeeded(wc)?;
         let echo = work.load.echo;
         match (end, wc.opcode) {

@@ -7,6 +7,7 @@ use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
+use super::host::Host;
 use super::{card_kind, Seed};
 use crate::about;
 use crate::command::device::rung;
@@ -28,6 +29,8 @@ pub struct Arguments {
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
+    #[command(flatten)]
+    host: Host,
     /// Rungs to run, with commas between; all that there are, if none is named.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rung())]
     rung: Vec<Rung>,
@@ -77,6 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         kind: arguments.card,
         seed: arguments.seed.seed,
         mtu: arguments.mtu,
+        host: arguments.host.config(),
         rungs: match arguments.rung.is_empty() {
             true => Rung::ALL.to_vec(),
             false => arguments.rung.clone(),
@@ -113,6 +117,7 @@ fn said(arguments: &Arguments) -> String {
         "weft partitions {} --card {} --seed {} --mtu {}",
         arguments.workload, arguments.card, arguments.seed.seed, arguments.mtu
     );
+    command += &arguments.host.said();
     if !arguments.rung.is_empty() {
         let names: Vec<_> = arguments.rung.iter().map(|rung| rung.name()).collect();
         command += &format!(" --rung {}", names.join(","));
@@ -131,6 +136,7 @@ fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
     let own = std::env::current_exe()?;
     let (card, seed) = (arguments.card.to_string(), arguments.seed.seed.to_string());
     let mtu = arguments.mtu.to_string();
+    let host = arguments.host.said();
     let rest = [
         "partitions",
         &arguments.workload,
@@ -143,6 +149,7 @@ fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
         "--json",
     ];
     let command = std::iter::once(own.into()).chain(rest.map(Into::into));
+    let command = command.chain(host.split_whitespace().map(Into::into));
     Ok(Counter {
         command: command.collect(),
     })

@@ -1,0 +1,97 @@
+//! A load on hosts whose software takes time: each does something when its core is free.
+
+use weft_hostdrv::verbs::{Wc, WcOpcode};
+
+use super::run::{Connection, Work};
+use super::PartitionsError;
+use crate::fabric::FabricError;
+use crate::host::{Done, Hosts};
+use crate::pair::LIMIT;
+
+/// The posts that follow a completion of an end.
+fn posts(end: usize, wc: &Wc, echo: bool) -> u64 {
+    match (end, wc.opcode) {
+        (1, WcOpcode::Recv) => 1 + u64::from(echo),
+        (0, WcOpcode::Recv) => 1,
+        _ => 0,
+    }
+}
+
+impl Work<'_> {
+    /// All messages.
+    pub(super) fn all_at_pace(
+        &mut self,
+        connections: &mut [Connection<'_>],
+        hosts: &mut Hosts<'_>,
+    ) -> Result<(), PartitionsError> {
+        let mut end = self.fabric.now() + LIMIT;
+        while self.done < self.load.messages {
+            let mut any = false;
+            for number in [0, 1] {
+                if hosts.is_program_free(number) {
+                    any |= self.act(connections, hosts, number)?;
+                }
+            }
+            if any {
+                end = self.fabric.now() + LIMIT;
+            }
+            any |= hosts.turns()?;
+            if any {
+                continue;
+            }
+            let now = self.fabric.now();
+            if now >= end {
+                let what = "a completion".to_owned();
+                let limit = LIMIT;
+                return Err(FabricError::TimedOut { what, limit, now }.into());
+            }
+            hosts.rest(end)?;
+        }
+        Ok(())
+    }
+
+    /// What an end's program does next, if there is anything: the first one posts while there is room, and both take completions.
+    fn act(
+        &mut self,
+        connections: &mut [Connection<'_>],
+        hosts: &mut Hosts<'_>,
+        end: usize,
+    ) -> Result<bool, PartitionsError> {
+        let load = self.load;
+        if end == 0 && self.posted < load.messages {
+            let mut all = connections.iter_mut();
+            if let Some(connection) = all.find(|connection| connection.has_room(load.depth)) {
+                let (operation, length) = self.draw();
+                hosts.program(end, || {
+                    connection.post(self, operation, length)?;
+                    let posts = 1;
+                    let done = Done {
+                        posts,
+                        ..Done::default()
+                    };
+                    Ok::<_, PartitionsError>(((), done))
+                })?;
+                self.posted += 1;
+                return Ok(true);
+            }
+        }
+        for connection in connections {
+            let cq = &connection.pair.ends[end].cq;
+            let looks = self.fabric.looks();
+            let Some(wc) = looks.look(|| cq.poll_there(), Option::is_none) else {
+                continue;
+            };
+            hosts.program(end, || {
+                connection.take(self, end, &wc)?;
+                let done = Done {
+                    posts: posts(end, &wc, load.echo),
+                    polls: 1,
+                    ..Done::default()
+                };
+                Ok::<_, PartitionsError>(((), done))
+            })?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
