@@ -3,7 +3,7 @@
 use serde::Serialize;
 use weft_hostdrv::Device;
 
-use super::steps::EMPTY_POLL;
+use super::steps::EMPTY_LOOK;
 use super::{Done, HostConfig, Waits};
 use crate::fabric::{Fabric, FabricError};
 use crate::idle_polls::weft_idle_look;
@@ -138,7 +138,7 @@ impl<'a> Hosts<'a> {
 
     /// The time of a look that finds nothing, which a poller makes again and again.
     fn look_ns(&self) -> u64 {
-        self.config.instructions_ns(EMPTY_POLL).ceil() as u64
+        self.config.instructions_ns(EMPTY_LOOK).ceil() as u64
     }
 
     /// A turn of each device whose core is free and that has something to do; whether there was one.

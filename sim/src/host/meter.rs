@@ -5,63 +5,81 @@ use weft_hostdrv::Device;
 
 use super::{HostConfig, STEPS};
 
-/// What was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Done {
-    /// Work requests posted.
-    pub posts: u64,
+macro_rules! done {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// What was done.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+        pub struct Done { $($(#[$doc])* pub $name: u64,)* }
+
+        impl Done {
+            fn each(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
+                Self { $($name: with(self.$name, other.$name),)* }
+            }
+        }
+    };
+}
+
+done! {
+    /// Sends, Writes and Reads posted.
+    sends,
+    /// Receives posted.
+    receives,
     /// Completions polled.
-    pub polls: u64,
+    polls,
+    /// Looks at the device that found nothing.
+    looks,
     /// Turns of the device that found something.
-    pub turns: u64,
+    turns,
     /// Reports taken.
-    pub reports: u64,
-    /// Segments of these that came up raw.
-    pub raw_segments: u64,
+    reports,
+    /// FPDUs of these that the card received.
+    fpdus,
+    /// Segments of these whose payload came up raw.
+    raw_segments,
+    /// Raw segments of these that stayed in their slot.
+    held_segments,
     /// Jobs given to the card.
-    pub jobs: u64,
+    jobs,
+    /// FPDUs made by the host.
+    fpdus_made,
     /// Segments sent again.
-    pub retransmits: u64,
+    retransmits,
+    /// Expiries of a timer: retransmission, tail probe.
+    timers,
+    /// Flows given back to the card.
+    attaches,
+    /// Replays.
+    replays,
     /// Bytes copied.
-    pub bytes_copied: u64,
+    bytes_copied,
     /// Bytes of CRC.
-    pub bytes_checked: u64,
+    bytes_checked,
     /// MMIO writes.
-    pub mmio_writes: u64,
+    mmio_writes,
     /// MMIO reads.
-    pub mmio_reads: u64,
+    mmio_reads,
 }
 
 impl Done {
-    /// By a device so far; posts, polls and turns are not the device's to count.
+    /// By a device so far; posts, polls, looks and turns are not the device's to count.
     pub fn of(device: &Device) -> Self {
         let (host, engine) = (device.host_stats(), device.engine_stats());
         Self {
             reports: host.reports,
+            fpdus: engine.fpdus_card,
             raw_segments: engine.segments_raw,
+            held_segments: engine.segments_held,
             jobs: host.jobs,
+            fpdus_made: engine.fpdus_made,
             retransmits: engine.retransmits,
+            timers: engine.timeouts + engine.tail_probes,
+            attaches: engine.attaches,
+            replays: engine.replays,
             bytes_copied: engine.bytes_copied + host.frame_bytes_received,
             bytes_checked: engine.bytes_checked,
             mmio_writes: host.mmio_writes,
             mmio_reads: host.mmio_reads,
             ..Self::default()
-        }
-    }
-
-    fn each(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            posts: with(self.posts, other.posts),
-            polls: with(self.polls, other.polls),
-            turns: with(self.turns, other.turns),
-            reports: with(self.reports, other.reports),
-            raw_segments: with(self.raw_segments, other.raw_segments),
-            jobs: with(self.jobs, other.jobs),
-            retransmits: with(self.retransmits, other.retransmits),
-            bytes_copied: with(self.bytes_copied, other.bytes_copied),
-            bytes_checked: with(self.bytes_checked, other.bytes_checked),
-            mmio_writes: with(self.mmio_writes, other.mmio_writes),
-            mmio_reads: with(self.mmio_reads, other.mmio_reads),
         }
     }
 
@@ -72,13 +90,12 @@ impl Done {
 
     /// Both.
     pub fn and(self, other: Self) -> Self {
-        self.each(other, |one, two| one + two)
+        self.each(other, u64::wrapping_add)
     }
 
     /// Its instructions.
     pub fn instructions(&self) -> f64 {
-        let each = |step: &super::Step| step.instructions * (step.of)(self) as f64;
-        STEPS.iter().map(each).sum()
+        STEPS.iter().map(|step| step.of(self)).sum()
     }
 
     /// Its time on a host, in nanoseconds.

@@ -9,57 +9,46 @@ pub struct Step {
     /// Instructions of one.
     pub instructions: f64,
     /// How many there were.
-    pub of: fn(&Done) -> u64,
+    pub count: fn(&Done) -> u64,
+}
+
+impl Step {
+    /// The instructions of all of them that were done.
+    pub fn of(&self, done: &Done) -> f64 {
+        self.instructions * (self.count)(done) as f64
+    }
+}
+
+const fn step(name: &'static str, instructions: f64, count: fn(&Done) -> u64) -> Step {
+    Step {
+        name,
+        instructions,
+        count,
+    }
 }
 
 /// A look at a device that finds nothing.
-pub(super) const EMPTY_POLL: f64 = 300.0;
+pub(super) const EMPTY_LOOK: f64 = STEPS[0].instructions;
 
 /// All of them.
-pub const STEPS: [Step; 9] = [
-    Step {
-        name: "post",
-        instructions: 74.0,
-        of: |done| done.posts,
-    },
-    Step {
-        name: "poll that finds",
-        instructions: 75.0,
-        of: |done| done.polls,
-    },
-    Step {
-        name: "turn of the device",
-        instructions: 1450.0,
-        of: |done| done.turns,
-    },
-    Step {
-        name: "report",
-        instructions: 400.0,
-        of: |done| done.reports,
-    },
-    Step {
-        name: "raw segment",
-        instructions: 4160.0,
-        of: |done| done.raw_segments,
-    },
-    Step {
-        name: "job",
-        instructions: 300.0,
-        of: |done| done.jobs,
-    },
-    Step {
-        name: "retransmission",
-        instructions: 1000.0,
-        of: |done| done.retransmits,
-    },
-    Step {
-        name: "byte copied",
-        instructions: 0.8,
-        of: |done| done.bytes_copied,
-    },
-    Step {
-        name: "byte of CRC",
-        instructions: 3.9,
-        of: |done| done.bytes_checked,
-    },
+pub const STEPS: [Step; 17] = [
+    step("look that finds nothing", 300.0, |done| done.looks),
+    step("send posted", 800.0, |done| done.sends),
+    step("receive posted", 150.0, |done| done.receives),
+    step("poll that finds", 75.0, |done| done.polls),
+    step("turn of the device", 500.0, |done| done.turns),
+    step("report", 300.0, |done| done.reports),
+    step("FPDU placed by the card", 100.0, |done| done.fpdus),
+    step("raw segment", 3000.0, |done| done.raw_segments),
+    step("raw segment held in its slot", 500.0, |done| {
+        done.held_segments
+    }),
+    step("job", 250.0, |done| done.jobs),
+    step("FPDU made by the host", 500.0, |done| done.fpdus_made),
+    step("segment sent again", 500.0, |done| done.retransmits),
+    step("timer expired", 1000.0, |done| done.timers),
+    step("flow given to the card", 1000.0, |done| done.attaches),
+    step("replay", 1000.0, |done| done.replays),
+    step("byte copied", 0.8, |done| done.bytes_copied),
+    step("byte of CRC", 3.9, |done| done.bytes_checked),
 ];

@@ -8,12 +8,14 @@ use crate::fabric::FabricError;
 use crate::host::{Done, Hosts};
 use crate::pair::LIMIT;
 
-/// The posts that follow a completion of an end.
-fn posts(end: usize, wc: &Wc, echo: bool) -> u64 {
-    match (end, wc.opcode) {
-        (1, WcOpcode::Recv) => 1 + u64::from(echo),
-        (0, WcOpcode::Recv) => 1,
-        _ => 0,
+/// What a program does with a completion of an end, beside what the device counts.
+fn taking(end: usize, wc: &Wc, echo: bool) -> Done {
+    let received = wc.opcode == WcOpcode::Recv;
+    Done {
+        polls: 1,
+        receives: received.into(),
+        sends: (received && end == 1 && echo).into(),
+        ..Done::default()
     }
 }
 
@@ -64,9 +66,8 @@ impl Work<'_> {
                 let (operation, length) = self.draw();
                 hosts.program(end, || {
                     connection.post(self, operation, length)?;
-                    let posts = 1;
                     let done = Done {
-                        posts,
+                        sends: 1,
                         ..Done::default()
                     };
                     Ok::<_, PartitionsError>(((), done))
@@ -83,12 +84,7 @@ impl Work<'_> {
             };
             hosts.program(end, || {
                 connection.take(self, end, &wc)?;
-                let done = Done {
-                    posts: posts(end, &wc, load.echo),
-                    polls: 1,
-                    ..Done::default()
-                };
-                Ok::<_, PartitionsError>(((), done))
+                Ok::<_, PartitionsError>(((), taking(end, &wc, load.echo)))
             })?;
             return Ok(true);
         }
