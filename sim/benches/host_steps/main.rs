@@ -1,108 +1,100 @@
-//! Instructions of each step of a host's software, counted by callgrind on the real code, beside those that simulated hosts are charged.
+//! Instructions of a host's steps, counted by callgrind on the real code, beside those that simulated hosts are charged.
 //!
-//! `cargo bench -p weft-sim --bench host_steps` prints the table; with `-- --gate` a step that is off by more than a tenth fails. Each step
-//! has a scene in which it outweighs the others. What the others cost by the table is taken off; the rest is the step's.
+//! `cargo bench -p weft-sim --bench host_steps` prints two tables: a scene for each step, and whole loads. With `-- --gate` a scene that is charged more
+//! than a tenth too much or too little fails, and so does a load that is off by more than [`OFF_WHOLE`]. `-- --steps` leaves the loads out.
 
 mod scenes;
+mod whole;
 
 use std::process::{Command, ExitCode};
 
 use scenes::{Scene, SCENES};
-use weft_sim::host::{Done, Step, STEPS};
+use weft_sim::host::{Done, STEPS};
+use weft_sim::partitions::of_hosts;
 
-/// A step may be off by so much.
+/// What a scene is charged may be off by so much.
 const OFF: f64 = 0.1;
 
-/// What callgrind counted in a scene, and how often each step was done.
-fn count(scene: &Scene) -> Result<(f64, Vec<u64>), String> {
+/// What a whole load is charged may be off by so much.
+const OFF_WHOLE: f64 = 0.2;
+
+/// The instructions of hosts in a scene, and what was done.
+fn count(scene: &Scene) -> Result<(f64, Done), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let profile = folder.path().join("callgrind");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=no"])
-        .arg("--toggle-collect=*weft_step_counted*")
-        .arg("--callgrind-out-file=/dev/null")
+        .args(["--compress-strings=no", "--compress-pos=no"])
+        .args(["--toggle-collect=*weft_step_counted*"])
+        .args(["--toggle-collect=*weft_idle_look*"])
+        .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(own)
         .args(["--scene", scene.step])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
     let failed = || String::from_utf8_lossy(&output.stderr).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    let (_, rest) = errors.split_once("Collected : ").ok_or_else(failed)?;
-    let instructions = rest.split_whitespace().next().and_then(|n| n.parse().ok());
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let counts: Result<Vec<u64>, _> = printed.split_whitespace().map(str::parse).collect();
-    let counts = counts.map_err(|_| failed())?;
-    match instructions {
-        Some(instructions) if counts.len() == STEPS.len() => Ok((instructions, counts)),
-        _ => Err(failed()),
+    let profile = std::fs::read_to_string(&profile).map_err(|_| failed())?;
+    let done = serde_json::from_slice(&output.stdout).map_err(|_| failed())?;
+    Ok((of_hosts(&profile) as f64, done))
+}
+
+/// A row of a table; whether it is off by more than it may be.
+fn row(name: &str, share: &str, [counted, charged]: [f64; 2], most: f64) -> bool {
+    let by = charged / counted - 1.0;
+    let is_off = !(by.abs() <= most);
+    let mark = if is_off { " (!)" } else { "" };
+    let by = 100.0 * by;
+    println!("{name:<40} {share:>8} {counted:>12.0} {charged:>12.0} {by:>6.1}%{mark}");
+    is_off
+}
+
+fn steps() -> Result<bool, String> {
+    let mut any = false;
+    println!(
+        "{:<40} {:>8} {:>12} {:>12} {:>7}",
+        "scene of", "share", "counted", "charged", "off"
+    );
+    for step in &STEPS {
+        let scene = SCENES.iter().find(|scene| scene.step == step.name);
+        let scene = scene.ok_or_else(|| format!("no scene: {}", step.name))?;
+        let (counted, done) = count(scene).map_err(|why| format!("{}: {why}", step.name))?;
+        let charged = done.instructions();
+        let share = format!("{:.0} %", 100.0 * step.of(&done) / charged);
+        any |= row(step.name, &share, [counted, charged], OFF);
     }
+    Ok(any)
 }
 
-fn of(done: &Done) -> String {
-    let counts = STEPS.iter().map(|step| (step.count)(done).to_string());
-    counts.collect::<Vec<_>>().join(" ")
-}
-
-/// A step's own instructions in its scene: what the others take by the table is taken off.
-fn own(step: &Step, counted: f64, counts: &[u64]) -> f64 {
-    let all: f64 = STEPS
-        .iter()
-        .zip(counts)
-        .filter(|(other, _)| other.name != step.name)
-        .map(|(other, count)| other.instructions * *count as f64)
-        .sum();
-    let at = STEPS.iter().position(|other| other.name == step.name);
-    let count = at.and_then(|at| counts.get(at)).copied().unwrap_or(0);
-    (counted - all) / count as f64
+/// Does what it is started for; whether something is off.
+fn run(args: &[String]) -> Result<bool, String> {
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if let [flag, name, ..] = args {
+        if flag == "--scene" {
+            let scene = SCENES.iter().find(|scene| scene.step == name);
+            let scene = scene.ok_or("no such scene")?;
+            let done = scenes::run(scene).map_err(|error| error.to_string())?;
+            println!("{}", serde_json::json!(done));
+            return Ok(false);
+        }
+    }
+    if has("--to-be-counted") {
+        return whole::counted(args).map(|()| false);
+    }
+    let mut off = steps()?;
+    if !has("--steps") {
+        off |= whole::loads()?;
+    }
+    Ok(off && has("--gate"))
 }
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let [flag, name, ..] = &args[..] {
-        if flag == "--scene" {
-            let Some(scene) = SCENES.iter().find(|scene| scene.step == name) else {
-                return ExitCode::FAILURE;
-            };
-            return match scenes::run(scene) {
-                Ok(done) => {
-                    println!("{}", of(&done));
-                    ExitCode::SUCCESS
-                }
-                Err(error) => {
-                    eprintln!("{error}");
-                    ExitCode::FAILURE
-                }
-            };
+    match run(&args) {
+        Ok(off) => ExitCode::from(u8::from(off)),
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
         }
     }
-    let gate = args.iter().any(|arg| arg == "--gate");
-    let raw = args.iter().any(|arg| arg == "--raw");
-    let mut off = false;
-    println!(
-        "{:<32} {:>9} {:>9} {:>7}",
-        "instructions of a", "counted", "charged", "off"
-    );
-    for step in &STEPS {
-        let Some(scene) = SCENES.iter().find(|scene| scene.step == step.name) else {
-            eprintln!("no scene: {}", step.name);
-            return ExitCode::FAILURE;
-        };
-        let (counted, counts) = match count(scene) {
-            Ok(counted) => counted,
-            Err(error) => {
-                eprintln!("{}: {error}", step.name);
-                return ExitCode::FAILURE;
-            }
-        };
-        let own = own(step, counted, &counts);
-        let by = step.instructions / own - 1.0;
-        let is_off = !(by.abs() <= OFF);
-        off |= is_off;
-        let mark = if is_off { " (!)" } else { "" };
-        let (name, charged, by) = (step.name, step.instructions, 100.0 * by);
-        println!("{name:<32} {own:>9.2} {charged:>9.2} {by:>6.1}%{mark}");
-        if raw {
-            println!("  {counted} {counts:?}");
-        }
-    }
-    ExitCode::from(u8::from(gate && off))
 }

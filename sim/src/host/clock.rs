@@ -6,7 +6,6 @@ use weft_hostdrv::Device;
 use super::steps::EMPTY_LOOK;
 use super::{Done, HostConfig, Waits};
 use crate::fabric::{Fabric, FabricError};
-use crate::idle_polls::weft_idle_look;
 use crate::transport::lock;
 use crate::world::Stop;
 
@@ -109,12 +108,12 @@ impl<'a> Hosts<'a> {
         step: impl FnOnce() -> Result<(T, Done), E>,
     ) -> Result<T, E> {
         let device = self.fabric.device(number);
-        let before = weft_idle_look(|| {
+        let before = self.fabric.looks().apart(|| {
             lock(self.fabric.world()).begin_step(number);
             Done::of(device)
         });
         let result = step();
-        weft_idle_look(|| {
+        self.fabric.looks().apart(|| {
             let seen = Done::of(device).since(before);
             let done = match &result {
                 Ok((_, own)) => seen.and(*own),
@@ -152,7 +151,7 @@ impl<'a> Hosts<'a> {
 
     fn turn(&mut self, number: usize) -> Result<bool, FabricError> {
         let device = self.fabric.device(number);
-        let now = weft_idle_look(|| self.look(number, device));
+        let now = self.fabric.looks().apart(|| self.look(number, device));
         let at = self.core(Core::Device);
         let host = &mut self.hosts[number];
         if host.is_asleep || !host.is_told || host.free[at] > now {
@@ -225,7 +224,7 @@ impl<'a> Hosts<'a> {
     /// Asks for an interrupt, and sleeps.
     fn fall_asleep(&mut self, number: usize) -> Result<(), FabricError> {
         let device = self.fabric.device(number);
-        let interrupts = || weft_idle_look(|| device.host_stats().interrupts);
+        let interrupts = || self.fabric.looks().apart(|| device.host_stats().interrupts);
         let before = interrupts();
         self.step(number, Core::Device, || {
             device.wait(Some(0))?;
@@ -240,7 +239,7 @@ impl<'a> Hosts<'a> {
 
     /// Lets time go on until one of the hosts may have something to do, or `end` has come.
     pub fn rest(&mut self, end: u64) -> Result<Stop, FabricError> {
-        weft_idle_look(|| {
+        self.fabric.looks().apart(|| {
             let now = self.fabric.now();
             let mut next = end;
             for (number, host) in self.hosts.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! How often each step happened on a device: by the counts that driver and engine keep anyway.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weft_hostdrv::Device;
 
 use super::{HostConfig, STEPS};
@@ -8,7 +8,7 @@ use super::{HostConfig, STEPS};
 macro_rules! done {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// What was done.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Done { $($(#[$doc])* pub $name: u64,)* }
 
         impl Done {
@@ -34,22 +34,22 @@ done! {
     reports,
     /// FPDUs of these that the card received.
     fpdus,
+    /// FPDUs of these that the card has only checked.
+    fpdus_checked,
+    /// Segments that were nothing for the fast path.
+    slow_segments,
     /// Segments of these whose payload came up raw.
     raw_segments,
-    /// Raw segments of these that stayed in their slot.
-    held_segments,
+    /// Completions made.
+    completions,
     /// Jobs given to the card.
     jobs,
+    /// Jobs of these that acknowledge, without data.
+    acks,
     /// FPDUs made by the host.
     fpdus_made,
     /// Segments sent again.
     retransmits,
-    /// Expiries of a timer: retransmission, tail probe.
-    timers,
-    /// Flows given back to the card.
-    attaches,
-    /// Replays.
-    replays,
     /// Bytes copied.
     bytes_copied,
     /// Bytes of CRC.
@@ -67,14 +67,14 @@ impl Done {
         Self {
             reports: host.reports,
             fpdus: engine.fpdus_card,
+            fpdus_checked: engine.fpdus_checked,
+            slow_segments: engine.segments_slow,
             raw_segments: engine.segments_raw,
-            held_segments: engine.segments_held,
+            completions: host.completions,
             jobs: host.jobs,
+            acks: engine.acks_sent,
             fpdus_made: engine.fpdus_made,
             retransmits: engine.retransmits,
-            timers: engine.timeouts + engine.tail_probes,
-            attaches: engine.attaches,
-            replays: engine.replays,
             bytes_copied: engine.bytes_copied + host.frame_bytes_received,
             bytes_checked: engine.bytes_checked,
             mmio_writes: host.mmio_writes,

@@ -30,25 +30,33 @@ const fn step(name: &'static str, instructions: f64, count: fn(&Done) -> u64) ->
 /// A look at a device that finds nothing.
 pub(super) const EMPTY_LOOK: f64 = STEPS[0].instructions;
 
+/// FPDUs that the card placed.
+fn placed(done: &Done) -> u64 {
+    done.fpdus.saturating_sub(done.fpdus_checked)
+}
+
 /// All of them.
-pub const STEPS: [Step; 17] = [
-    step("look that finds nothing", 300.0, |done| done.looks),
-    step("send posted", 800.0, |done| done.sends),
-    step("receive posted", 150.0, |done| done.receives),
-    step("poll that finds", 75.0, |done| done.polls),
-    step("turn of the device", 500.0, |done| done.turns),
-    step("report", 300.0, |done| done.reports),
-    step("FPDU placed by the card", 100.0, |done| done.fpdus),
-    step("raw segment", 3000.0, |done| done.raw_segments),
-    step("raw segment held in its slot", 500.0, |done| {
-        done.held_segments
+pub const STEPS: [Step; 16] = [
+    step("look that finds nothing", 1542.0, |done| done.looks),
+    step("send posted", 4615.0, |done| done.sends),
+    step("receive posted", 2161.0, |done| done.receives),
+    step("poll that finds", 242.0, |done| done.polls),
+    step("turn of the device", 2078.0, |done| done.turns),
+    step("report of a placed FPDU", 154.0, placed),
+    step("report of a segment", 1681.0, |done| {
+        done.reports.saturating_sub(placed(done))
     }),
-    step("job", 250.0, |done| done.jobs),
-    step("FPDU made by the host", 500.0, |done| done.fpdus_made),
-    step("segment sent again", 500.0, |done| done.retransmits),
-    step("timer expired", 1000.0, |done| done.timers),
-    step("flow given to the card", 1000.0, |done| done.attaches),
-    step("replay", 1000.0, |done| done.replays),
-    step("byte copied", 0.8, |done| done.bytes_copied),
-    step("byte of CRC", 3.9, |done| done.bytes_checked),
+    step("segment on the slow path", 1121.0, |done| {
+        done.slow_segments
+    }),
+    step("raw segment", 700.0, |done| done.raw_segments),
+    step("completion made", 517.0, |done| done.completions),
+    step("job with data", 1048.0, |done| {
+        done.jobs.saturating_sub(done.acks)
+    }),
+    step("acknowledgment", 1553.0, |done| done.acks),
+    step("FPDU made by the host", 1462.0, |done| done.fpdus_made),
+    step("segment sent again", 12_440.0, |done| done.retransmits),
+    step("byte copied", 0.32, |done| done.bytes_copied),
+    step("byte of CRC", 4.12, |done| done.bytes_checked),
 ];

@@ -2,7 +2,8 @@
 
 use weft_hostdrv::verbs::{Wc, WcOpcode};
 
-use super::run::{Connection, Work};
+use super::connection::Connection;
+use super::run::Work;
 use super::PartitionsError;
 use crate::fabric::FabricError;
 use crate::host::{Done, Hosts};

@@ -23,6 +23,9 @@ pub struct Arguments {
     workload: String,
     #[command(flatten)]
     seed: Seed,
+    /// As many seeds, from --seed on: figures are medians, with an interval that holds them with 95 %. One, or at least six.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seeds)]
+    seeds: u64,
     /// The card.
     #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     card: CardKind,
@@ -52,6 +55,13 @@ pub struct Arguments {
     html: Option<PathBuf>,
 }
 
+fn seeds(text: &str) -> Result<u64, String> {
+    let fewest = partitions::FEWEST as u64;
+    let number = text.parse().ok();
+    let number = number.filter(|n| *n == 1 || (fewest..=1000).contains(n));
+    number.ok_or_else(|| format!("it is 1, or {fewest} to 1000: fewer make no interval of 95 %"))
+}
+
 /// Runs and prints.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut loads = workload::read(&arguments.workload)?;
@@ -79,6 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = Plan {
         kind: arguments.card,
         seed: arguments.seed.seed,
+        seeds: arguments.seeds,
         mtu: arguments.mtu,
         host: arguments.host.config(),
         rungs: match arguments.rung.is_empty() {
@@ -117,6 +128,9 @@ fn said(arguments: &Arguments) -> String {
         "weft partitions {} --card {} --seed {} --mtu {}",
         arguments.workload, arguments.card, arguments.seed.seed, arguments.mtu
     );
+    if arguments.seeds > 1 {
+        command += &format!(" --seeds {}", arguments.seeds);
+    }
     command += &arguments.host.said();
     if !arguments.rung.is_empty() {
         let names: Vec<_> = arguments.rung.iter().map(|rung| rung.name()).collect();
