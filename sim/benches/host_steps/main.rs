@@ -1,7 +1,7 @@
 //! Instructions of a host's steps, counted by callgrind on the real code, beside those that simulated hosts are charged.
 //!
 //! `cargo bench -p weft-sim --bench host_steps` prints two tables: a scene for each step, and whole loads. With `-- --gate` a scene that is charged more
-//! than a tenth too much or too little fails, and so does a load that is off by more than [`OFF_WHOLE`]. `-- --steps` leaves the loads out.
+//! than a tenth too much or too little fails, and so does such a load. `-- --steps` leaves the loads out.
 
 mod scenes;
 mod whole;
@@ -14,9 +14,6 @@ use weft_sim::partitions::of_hosts;
 
 /// What a scene is charged may be off by so much.
 const OFF: f64 = 0.1;
-
-/// What a whole load is charged may be off by so much.
-const OFF_WHOLE: f64 = 0.2;
 
 /// The instructions of hosts in a scene, and what was done.
 fn count(scene: &Scene) -> Result<(f64, Done), String> {

@@ -5,10 +5,13 @@ use weft_sim::host::HostConfig;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, AtRung, Counter, Name, Plan};
 
-use crate::{row, OFF_WHOLE};
+use crate::{row, OFF};
 
 /// The workload.
 const WORKLOAD: &str = "book";
+
+/// What this one is charged may be off by more: TCP looks through what is in flight, and no step says how much that is.
+const LARGE_FLIGHT: (&str, &str, f64) = ("1 MiB Writes, 1 % lost", "placement", 0.4);
 
 fn plan(counter: Option<Counter>) -> Result<Plan, String> {
     Ok(Plan {
@@ -72,7 +75,10 @@ pub fn loads() -> Result<bool, String> {
     for measured in &measured.loads {
         for at in &measured.rungs {
             let both = both(at).ok_or("nothing was counted")?;
-            any |= row(&measured.load.name, at.rung, both, OFF_WHOLE);
+            let (load, rung, off) = LARGE_FLIGHT;
+            let is_large = (load, rung) == (measured.load.name.as_str(), at.rung);
+            let most = if is_large { off } else { OFF };
+            any |= row(&measured.load.name, at.rung, both, most);
         }
     }
     Ok(any)

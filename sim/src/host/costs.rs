@@ -52,26 +52,26 @@ pub const COSTS: [Cost; 5] = [
     Cost {
         name: "MMIO write",
         of: |costs| costs.mmio_write_ns,
-        source: "assumed: posted, write-combining",
+        source: "assumed: posted, into a write-combining buffer",
     },
     Cost {
         name: "MMIO read",
         of: |costs| costs.mmio_read_ns,
-        source: "assumed: a round trip over PCIe",
+        source: "Miller et al., ANCS 2009; Neugebauer et al., SIGCOMM 2018: a round trip over PCIe takes up to a microsecond",
     },
     Cost {
         name: "interrupt delivery",
         of: |costs| costs.interrupt_ns,
-        source: "assumed",
+        source: "assumed: a message-signalled write over PCIe, and the kernel's entry",
     },
     Cost {
         name: "wake-up of a sleeper",
         of: |costs| costs.wake_up_ns,
-        source: "assumed",
+        source: "assumed: the scheduler, and a switch to a thread on an idle core",
     },
     Cost {
         name: "cache miss",
         of: |costs| costs.cache_miss_ns,
-        source: "assumed: DDIO, last-level cache",
+        source: "assumed: a last-level cache, into which the card writes",
     },
 ];

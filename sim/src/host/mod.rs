@@ -1,4 +1,4 @@
-//! Simulated hosts: what a step of program, driver and engine takes of simulated time. See `docs/simulator.md`.
+//! Simulated hosts: what a step of program, driver and engine takes of simulated time. See `docs/partitions.md`.
 //!
 //! A host has cores, a clock, and instructions for each step. A turn of the device begins when its core is free. What the turn did is charged
 //! after it, and its MMIO writes reach the card when that time is over. A free host takes no time at all.

@@ -62,8 +62,12 @@ impl Work<'_> {
     ) -> Result<bool, PartitionsError> {
         let load = self.load;
         if end == 0 && self.posted < load.messages {
-            let mut all = connections.iter_mut();
-            if let Some(connection) = all.find(|connection| connection.has_room(load.depth)) {
+            // In turn: else the first ones would leave the others nothing.
+            let (before, from) = connections.split_at_mut(self.next);
+            let mut all = from.iter_mut().chain(before).enumerate();
+            let found = all.find(|(_, connection)| connection.has_room(load.depth));
+            if let Some((skipped, connection)) = found {
+                self.next = (self.next + skipped + 1) % load.connections;
                 let (operation, length) = self.draw();
                 hosts.program(end, || {
                     connection.post(self, operation, length)?;
