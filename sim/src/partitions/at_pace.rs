@@ -61,16 +61,16 @@ impl Work<'_> {
         end: usize,
     ) -> Result<bool, PartitionsError> {
         let load = self.load;
+        let all = 0..connections.len();
+        // In turn: else the first connections would leave the others nothing.
+        let in_turn = |first: usize| all.clone().map(move |n| (first + n) % load.connections);
         if end == 0 && self.posted < load.messages {
-            // In turn: else the first ones would leave the others nothing.
-            let (before, from) = connections.split_at_mut(self.next);
-            let mut all = from.iter_mut().chain(before).enumerate();
-            let found = all.find(|(_, connection)| connection.has_room(load.depth));
-            if let Some((skipped, connection)) = found {
-                self.next = (self.next + skipped + 1) % load.connections;
+            let mut posting = in_turn(self.next[0]);
+            if let Some(n) = posting.find(|n| connections[*n].has_room(load.depth)) {
+                self.next[0] = n + 1;
                 let (operation, length) = self.draw();
                 hosts.program(end, || {
-                    connection.post(self, operation, length)?;
+                    connections[n].post(self, operation, length)?;
                     let done = Done {
                         sends: 1,
                         ..Done::default()
@@ -81,14 +81,15 @@ impl Work<'_> {
                 return Ok(true);
             }
         }
-        for connection in connections {
-            let cq = &connection.pair.ends[end].cq;
+        for n in in_turn(self.next[1 + end]) {
+            let cq = &connections[n].pair.ends[end].cq;
             let looks = self.fabric.looks();
             let Some(wc) = looks.look(|| cq.poll_there(), Option::is_none) else {
                 continue;
             };
+            self.next[1 + end] = n + 1;
             hosts.program(end, || {
-                connection.take(self, end, &wc)?;
+                connections[n].take(self, end, &wc)?;
                 Ok::<_, PartitionsError>(((), taking(end, &wc, load.echo)))
             })?;
             return Ok(true);

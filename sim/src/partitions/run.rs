@@ -143,7 +143,7 @@ fn with_looks(
         bytes: 0,
         posted: 0,
         done: 0,
-        next: 0,
+        next: [0; 3],
     };
     // Each connection stands on both sides when its first message has gone through.
     for connection in &mut connections {
@@ -212,8 +212,8 @@ pub(super) struct Work<'a> {
     pub(super) bytes: u64,
     pub(super) posted: usize,
     pub(super) done: usize,
-    /// The connection that posts next.
-    pub(super) next: usize,
+    /// The connections that post next, and that each end looks at next.
+    pub(super) next: [usize; 3],
 }
 
 impl Work<'_> {
