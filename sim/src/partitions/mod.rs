@@ -31,7 +31,7 @@ pub use page::page;
 pub(crate) use print::describe;
 pub use print::print;
 pub use set_ups::SetUps;
-pub use spread::{Interval, OverSeeds, FEWEST};
+pub use spread::{Interval, OfFigure, OverSeeds, FEWEST};
 pub use steady::{Steady, PARTS};
 
 use self::run::{Had, Place};

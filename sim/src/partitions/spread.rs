@@ -60,8 +60,18 @@ impl Interval {
 pub struct OverSeeds {
     /// How many.
     pub seeds: usize,
-    /// Each figure that every seed has, by its path.
-    pub figures: BTreeMap<String, Interval>,
+    /// Each figure that every seed has.
+    pub figures: Vec<OfFigure>,
+}
+
+/// A figure of all seeds.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfFigure {
+    /// Its path in the figures of a seed.
+    pub name: String,
+    /// Where it is.
+    #[serde(flatten)]
+    pub interval: Interval,
 }
 
 impl OverSeeds {
@@ -74,9 +84,10 @@ impl OverSeeds {
             }
         }
         values.retain(|_, values| values.len() == all.len());
-        let intervals = values
-            .into_iter()
-            .filter_map(|(name, values)| Some((name, Interval::of(values)?)));
+        let intervals = values.into_iter().filter_map(|(name, values)| {
+            let interval = Interval::of(values)?;
+            Some(OfFigure { name, interval })
+        });
         Self {
             seeds: all.len(),
             figures: intervals.collect(),
