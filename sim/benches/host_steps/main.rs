@@ -39,7 +39,8 @@ fn count(scene: &Scene) -> Result<(f64, Done), String> {
 /// A row of a table; whether it is off by more than it may be.
 fn row(name: &str, share: &str, [counted, charged]: [f64; 2], most: f64) -> bool {
     let by = charged / counted - 1.0;
-    let is_off = !(by.abs() <= most);
+    // A ratio that is no number is off as well.
+    let is_off = by.is_nan() || by.abs() > most;
     let mark = if is_off { " (!)" } else { "" };
     let by = 100.0 * by;
     println!("{name:<40} {share:>8} {counted:>12.0} {charged:>12.0} {by:>6.1}%{mark}");
