@@ -54,6 +54,8 @@ rx/front/rx_dispatch.sv
 rx/front/rx_flow_state.sv
 rx/front/rx_layers.sv
 rx/front/rx_lookup.sv
+rx/front/rx_told.sv
+rx/front/rx_raw_copy.sv
 rx/front/rx_output.sv
 rx/front/rx_parse.sv
 rx/front/rx_payload.sv

@@ -39,7 +39,8 @@ MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stre
                  "formal/from_reset.sv", "formal/tx_markers_formal.sv"]
 REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv", "rx/walk/walk_region.sv",
                 "formal/from_reset.sv", "formal/walk_region_formal.sv"]
-OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
+OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_told.sv", "rx/front/rx_raw_copy.sv",
+                "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
 REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "rx/front/rx_replay.sv", "formal/from_reset.sv",
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
@@ -346,8 +347,8 @@ PROOFS = [
     ], {"DATA_W": 128}),
     Proof("rx_output_formal", OUTPUT_PROOF, [
         ("rx/front/rx_output.sv", "bytes: in_raw.raw_len, iova", "bytes: 16'(in_raw.raw_slot), iova"),
-        ("rx/front/rx_output.sv", "(told_ready && raw_steps_q[2]));", "(told_ready && raw_steps_q[1]));"),
-        ("rx/front/rx_output.sv", "raw_last_q  <= head.bytes <= 16'(LANES);", "raw_last_q  <= head.bytes < 16'(LANES);"),
+        ("rx/front/rx_raw_copy.sv", "addr_valid_o = raw_steps_q[2];", "addr_valid_o = raw_steps_q[1];"),
+        ("rx/front/rx_raw_copy.sv", "raw_last_q  <= frame_bytes_i <= 16'(LANES);", "raw_last_q  <= frame_bytes_i < 16'(LANES);"),
         ("rx/front/rx_output.sv", ".rd_ready_i(pop), .rd_data_o(head)", ".rd_ready_i(pop || wr_cmd_ready_i), .rd_data_o(head)"),
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
         ("rx/front/rx_output.sv", "pop = given_q || (", "pop = ("),
