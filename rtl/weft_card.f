@@ -27,6 +27,7 @@ host/card_regs.sv
 host/counters.sv
 host/dma_read_client.sv
 host/dma_read.sv
+host/dma_write_data.sv
 host/dma_write.sv
 host/report_bulk.sv
 host/report_interrupt.sv

@@ -23,9 +23,9 @@ REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv"]
 DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]
 DRAIN_PROOF = [*AXI, "host/reset_drain.sv", "formal/reset_drain_formal.sv"]
-WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
+WRITE_PROOF = [*AXI, "host/dma_write_data.sv", "host/dma_write.sv", "formal/dma_write_formal.sv"]
 SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "formal/from_reset.sv"]
-ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/axi4_if.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
+ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/axi4_if.sv", "host/dma_write_data.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
 ANSWER_PROOF = [*SHORT, "host/dma_read_client.sv", "formal/dma_read_client_formal.sv"]
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "stream/table_request.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
@@ -218,21 +218,21 @@ PROOFS = [
         ("host/dma_write.sv", ".in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready)", ".in_valid_i (burst_valid), .in_ready_o (aw_ready)"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "pdr", without=("*fifo.*", "*u_rotated.*", "u_w.last_*", "u_w.w_behind_aw", "*given_told", "*none_told")),
     Proof("dma_write_formal", WRITE_PROOF, [
-        ("host/dma_write.sv", "assign w_last    = out_final || page_beat == '1;", "assign w_last    = out_final;"),
-        ("host/dma_write.sv", "&& (!burst_start || any_shown);", ";"),
+        ("host/dma_write_data.sv", "assign w_last    = out_final || page_beat == '1;", "assign w_last    = out_final;"),
+        ("host/dma_write_data.sv", "&& (!burst_start || any_shown);", ";"),
         ("host/dma_write.sv", "extra:     over", "extra: 1'b0"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10, without=("dut.*", "u_aw.*", "u_w.u_stands.*", "u_w.outstanding", "*told_once")),
     Proof("dma_write_order_formal", ORDER_PROOF, [
-        ("host/dma_write.sv", "page_beat_q  <= page_beat + 1'b1;", "page_beat_q  <= page_beat;"),
-        ("host/dma_write.sv", "& (out_final ? below_end : '1);", "& (out_final ? tag_q.below_end : '1);"),
-        ("host/dma_write.sv", "{in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0}", "{in_data, in_data} >> {data.offset, 3'd0}"),
+        ("host/dma_write_data.sv", "page_beat_q  <= page_beat + 1'b1;", "page_beat_q  <= page_beat;"),
+        ("host/dma_write_data.sv", "& (out_final ? below_end : '1);", "& (out_final ? tag_q.below_end : '1);"),
+        ("host/dma_write_data.sv", "{in_data, in_data} >> {LANE_W'(0) - cmd_offset_i, 3'd0}", "{in_data, in_data} >> {cmd_offset_i, 3'd0}"),
         ("host/dma_write.sv", "assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;", "assign burst_addr  = burst.addr;"),
         ("host/dma_write.sv", "end_lane:  offset + bytes[LANE_W-1:0],", "end_lane:  bytes[LANE_W-1:0],"),
-        ("host/dma_write.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
+        ("host/dma_write_data.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",), long=True),
     # That it goes on is in the line above, for ever. Here it is alone, so that what would stop it is found soon.
     Proof("dma_write_order_formal", ORDER_PROOF, [
-        ("host/dma_write.sv", "more_given_q || (some_given_q && aw_ready);", "more_given_q;"),
+        ("host/dma_write_data.sv", "more_given_q || (some_given_q && aw_ready_i);", "more_given_q;"),
         ("host/dma_write.sv", "high_out    = data_pop && data.client != LOW;", "high_out    = data_pop && data.client == 2'd0;"),
         ("host/dma_write.sv", "(room && !low_turn_q ? cmd_valid_i[1] && !passed_q : passed_q);", "(room && !low_turn_q ? !cmd_valid_i[1] || passed_q : passed_q);"),
         ("host/dma_write.sv", "low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100", "low_turn_q <= cmd_valid_i[LOW]"),
