@@ -18,7 +18,8 @@ PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
-REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/card_regs.sv", "formal/from_reset.sv",
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/table_lock.sv",
+              "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv"]
 DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]
@@ -45,10 +46,11 @@ REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
                "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
-AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ahead.sv",
+AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_reads.sv",
+               "rx/walk/rq_ahead.sv",
                "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
-                                                                   "walk_progress", "walk_check")),
+                                                                   "walk_progress", "walk_runs", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
 CHECKSUM_PROOF = ["rx/front/rx_delay.sv", "rx/front/rx_checksum.sv", "formal/from_reset.sv", "formal/rx_checksum_formal.sv"]
 PACK_PROOF = [*WALK_PACKAGES, "rx/walk/walk_pack.sv", "formal/from_reset.sv", "formal/walk_pack_formal.sv"]
@@ -142,7 +144,7 @@ PROOFS = [
     Proof("rq_ahead_formal", AHEAD_PROOF, [
         ("rx/walk/rq_ahead.sv", "looked_msn_q == msn_i && ", ""),
         ("rx/walk/rq_ahead.sv", "collides_q == '0 && ", ""),
-        ("rx/walk/rq_ahead.sv", "read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b1;", "read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b0;"),
+        ("rx/walk/rq_reads.sv", "read_flow_q[i] == gone_flow_i) stale_q[i] <= 1'b1;", "read_flow_q[i] == gone_flow_i) stale_q[i] <= 1'b0;"),
         ("rx/walk/rq_forget.sv", "forget_q <= (SLOT_W + 1)'(ELEMENTS);", "forget_q <= (SLOT_W + 1)'(ELEMENTS - 1);"),
     ], {"ELEMENTS": 2}, "bounded", 24),
     Proof("byte_packer_formal", PACKER_PROOF, [
@@ -288,11 +290,11 @@ PROOFS = [
     ], {"DATA_W": 128}),
     Proof("walk_check_formal", CHECK_PROOF, [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
-        ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0);", "4'(!silent && !mpa_bad && region_q && !region_bad.bounds);"),
-        ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0)", "4'(!mpa_bad && region_q && region_bad == '0)"),
-        ("rx/walk/walk_check.sv", "sge_bad && has_payload_q && !too_long;", "sge_bad && has_payload_q && !too_long && runs_q == 2'd0;"),
+        ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!silent && !mpa_bad && region_q && !region_bad.bounds;"),
+        ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!mpa_bad && region_q && region_bad == '0;"),
+        ("rx/walk/walk_check.sv", "sge_bad && has_payload_q && !too_long;", "sge_bad && has_payload_q && !too_long && !is_place;"),
         ("rx/walk/walk_check.sv", "assign ops = state_q == Ops && !refused_q;", "assign ops = state_q == Ops;"),
-        ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
+        ("rx/walk/walk_runs.sv", "assign bytes_o = run_bytes_q[run_q];", "assign bytes_o = first_bytes_i;"),
         ("rx/walk/walk_check.sv", "seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err", "1'b0 && next_header.err"),
     ], depth=5),
     # Without FEW, for all lengths, it is too long for a list: that was proven once, in 12 minutes.
