@@ -9,6 +9,7 @@ pub mod capture;
 pub mod card;
 pub mod demo;
 pub mod fabric;
+pub mod figures;
 mod held;
 pub mod host;
 pub mod idle_polls;

@@ -2,6 +2,7 @@
 
 mod command;
 mod debugger;
+mod figures;
 mod hostile;
 mod hosts;
 mod json;

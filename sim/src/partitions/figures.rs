@@ -155,6 +155,9 @@ pub struct Figures {
     /// Latencies in nanoseconds at [`PARTS`]: from the post to the completion, of an echo to the receive of its answer.
     /// `None`: too few messages for it.
     pub latency_ns: [Option<u64>; PARTS.len()],
+    /// All of them, in their order.
+    #[serde(skip)]
+    pub took_ns: Vec<u64>,
     /// The same without the warm-up and the end; `None`: the run has no more than these.
     pub steady: Option<Steady>,
     /// The end that posts, and the other one.
@@ -276,6 +279,7 @@ impl Figures {
             gbps: bytes as f64 * 8.0 / time_ns.max(1) as f64,
             messages_per_second: messages as f64 * 1e9 / time_ns.max(1) as f64,
             latency_ns: latencies.parts(),
+            took_ns: latencies.took(),
             steady: latencies.steady(in_flight),
             ends,
             frames: wires.map(|wire| wire.frames),

@@ -93,7 +93,7 @@ fn write(p: &Partitions, out: &mut String) -> fmt::Result {
 }
 
 /// Loads that differ by nothing but how much is under way, and there are several.
-fn by_depth(p: &Partitions) -> bool {
+pub(super) fn by_depth(p: &Partitions) -> bool {
     let same = |load: &Load| Load {
         name: String::new(),
         depth: 0,

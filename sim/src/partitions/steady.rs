@@ -44,7 +44,12 @@ impl Latencies {
 
     /// [`PARTS`] of all.
     pub(super) fn parts(&self) -> [Option<u64>; PARTS.len()] {
-        parts(self.0.iter().map(|ended| ended.took).collect())
+        parts(self.took())
+    }
+
+    /// All latencies, in the order in which the messages ended.
+    pub(super) fn took(&self) -> Vec<u64> {
+        self.0.iter().map(|ended| ended.took).collect()
     }
 
     /// The steady state, if there is one. `in_flight` is how many were under way at a time.

@@ -6,6 +6,7 @@ pub mod loss;
 pub mod loss_picture;
 pub mod mixed;
 mod page;
+pub mod plots;
 pub mod queue;
 pub mod queue_page;
 pub mod scale;

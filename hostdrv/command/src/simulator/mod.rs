@@ -60,10 +60,8 @@ pub enum Command {
     Perf {
         #[command(flatten)]
         seed: Seed,
-        /// Also writes the figures, with bars, to this page (HTML, self-contained); with --loss, as a picture with the formula's curve
-        /// (FILE.svg: the picture alone).
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
+        #[command(flatten)]
+        kept: Kept,
         /// Instead: goodput of each congestion controller where the network loses and reorders.
         #[arg(long)]
         loss: bool,
@@ -74,7 +72,7 @@ pub enum Command {
         #[arg(long, conflicts_with_all = ["loss", "scale"])]
         queue: bool,
         /// Instead: frames of several kinds mixed, each row as fast as the card takes them and at the pace of its wire.
-        #[arg(long, conflicts_with_all = ["html", "loss", "scale", "queue"])]
+        #[arg(long, conflicts_with_all = ["html", "figures", "loss", "scale", "queue"])]
         mixed: bool,
         /// Of --loss: these controllers.
         #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_values = loss::CONTROLLERS.map(Congestion::name))]
@@ -119,7 +117,7 @@ impl Command {
             Self::Demo { file, seed, common } => demo::run(file.as_deref(), common, seed.seed, 0),
             Self::Perf {
                 seed,
-                html,
+                kept,
                 loss,
                 scale,
                 queue,
@@ -135,16 +133,15 @@ impl Command {
                         markers: *markers,
                         write_bytes: *write_bytes as usize,
                     };
-                    let html = html.as_deref();
-                    perf::loss(common, seed.seed, *milliseconds, congestion, traffic, html)
+                    perf::loss(common, seed.seed, *milliseconds, congestion, traffic, kept)
                 } else if *scale {
-                    perf::scale(common, seed.seed, *milliseconds, html.as_deref())
+                    perf::scale(common, seed.seed, *milliseconds, kept)
                 } else if *queue {
-                    perf::queue(common, seed.seed, *milliseconds, html.as_deref())
+                    perf::queue(common, seed.seed, *milliseconds, kept)
                 } else if *mixed {
                     perf::mixed(common, seed.seed)
                 } else {
-                    perf::run(common, seed.seed, html.as_deref())
+                    perf::run(common, seed.seed, kept)
                 }
             }
             Self::Partitions(arguments) => partitions::run(arguments),
@@ -180,6 +177,18 @@ pub struct Seed {
     /// Decides every random choice.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// Where figures are kept, besides what is printed.
+#[derive(Args)]
+pub struct Kept {
+    /// Also writes the figures, with bars, to this page (HTML, self-contained); with --loss, as a picture with the formula's curve
+    /// (FILE.svg: the picture alone).
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also writes each figure as SVG, PDF and CSV into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
 }
 
 /// What every simulation is asked.

@@ -53,6 +53,9 @@ pub struct Arguments {
     /// Also writes the figures, with plots, to this page (HTML, self-contained).
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also writes each figure as SVG, PDF and CSV into this folder.
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
 }
 
 fn seeds(text: &str) -> Result<u64, String> {
@@ -112,6 +115,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.html {
         std::fs::write(path, partitions::page(&figures))
             .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    }
+    if let Some(folder) = &arguments.figures {
+        weft_sim::figures::write(&partitions::figures(&figures), folder)?;
     }
     let mut out = output::stdout();
     if arguments.json {

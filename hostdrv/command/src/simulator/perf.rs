@@ -5,22 +5,25 @@ use std::path::Path;
 
 use serde::Serialize;
 use weft_hostdrv::Congestion;
+use weft_sim::figures;
 use weft_sim::perf;
+use weft_sim::perf::plots::Draws;
 
-use super::Common;
+use super::{Common, Kept};
+use crate::about;
 use crate::command::Failure;
 use crate::output::{self, Stdout};
 use crate::progress::Progress;
 
 /// Measures and prints.
-pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failure> {
+pub fn run(common: &Common, seed: u64, kept: &Kept) -> Result<(), Failure> {
     let mut bar = Progress::new(11, !common.json);
     let figures = perf::run(common.card, seed, common.mtu, |what| bar.step(what));
     bar.finish();
     let figures = figures?;
-    if let Some(path) = html {
-        save(path, perf::page(&figures))?;
-    }
+    keep(kept, &figures, &made_by("", common, seed, None), |_| {
+        perf::page(&figures)
+    })?;
     let mut out = output::stdout();
     if common.json {
         output::json(&mut out, &figures)?;
@@ -33,9 +36,32 @@ pub fn run(common: &Common, seed: u64, html: Option<&Path>) -> Result<(), Failur
     }
 }
 
-fn save(path: &Path, text: String) -> Result<(), Failure> {
-    Ok(std::fs::write(path, text)
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))?)
+/// The command that makes the figures again, and the version.
+fn made_by(option: &str, common: &Common, seed: u64, milliseconds: Option<u64>) -> String {
+    let long = milliseconds.map_or(String::new(), |n| format!(" --milliseconds {n}"));
+    format!(
+        "weft perf{option} --card {} --seed {seed} --mtu {}{long}; Weft {}",
+        common.card,
+        common.mtu,
+        about::VERSION
+    )
+}
+
+/// Keeps what was measured where it was asked for.
+fn keep(
+    kept: &Kept,
+    measured: &impl Draws,
+    source: &str,
+    page: impl FnOnce(&Path) -> String,
+) -> Result<(), Failure> {
+    if let Some(path) = &kept.html {
+        std::fs::write(path, page(path))
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    if let Some(folder) = &kept.figures {
+        figures::write(&measured.figures(source), folder)?;
+    }
+    Ok(())
 }
 
 /// Goodput of each congestion controller under loss.
@@ -45,7 +71,7 @@ pub fn loss(
     milliseconds: u64,
     controllers: &[Congestion],
     traffic: perf::loss::Traffic,
-    html: Option<&Path>,
+    kept: &Kept,
 ) -> Result<(), Failure> {
     let mut bar = Progress::new(perf::loss::runs(controllers.len()), !common.json);
     let table = perf::loss::run(
@@ -59,33 +85,34 @@ pub fn loss(
     );
     bar.finish();
     let table = table?;
-    if let Some(path) = html {
-        let is_svg = path.extension().is_some_and(|end| end == "svg");
-        save(
-            path,
-            match is_svg {
-                true => perf::loss_picture::svg(&table),
-                false => perf::loss_picture::page(&table),
-            },
-        )?;
+    let mut option = " --loss".to_owned();
+    if traffic.markers {
+        option += " --markers";
     }
+    let names: Vec<_> = controllers.iter().map(|one| one.name()).collect();
+    option += &format!(
+        " --congestion {} --write-bytes {}",
+        names.join(","),
+        traffic.write_bytes
+    );
+    let source = made_by(&option, common, seed, Some(milliseconds));
+    keep(kept, &table, &source, |path| {
+        match path.extension().is_some_and(|end| end == "svg") {
+            true => perf::loss_picture::svg(&table),
+            false => perf::loss_picture::page(&table),
+        }
+    })?;
     show(common, &table, perf::loss::print)
 }
 
 /// Many connections.
-pub fn scale(
-    common: &Common,
-    seed: u64,
-    milliseconds: u64,
-    html: Option<&Path>,
-) -> Result<(), Failure> {
+pub fn scale(common: &Common, seed: u64, milliseconds: u64, kept: &Kept) -> Result<(), Failure> {
     let mut bar = Progress::new(perf::scale::connections(common.card), !common.json);
     let table = perf::scale::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
     bar.finish();
     let table = table?;
-    if let Some(path) = html {
-        save(path, perf::scale_page::page(&table))?;
-    }
+    let source = made_by(" --scale", common, seed, Some(milliseconds));
+    keep(kept, &table, &source, |_| perf::scale_page::page(&table))?;
     show(common, &table, perf::scale::print)
 }
 
@@ -100,19 +127,13 @@ pub fn mixed(common: &Common, seed: u64) -> Result<(), Failure> {
 }
 
 /// A slow port that marks.
-pub fn queue(
-    common: &Common,
-    seed: u64,
-    milliseconds: u64,
-    html: Option<&Path>,
-) -> Result<(), Failure> {
+pub fn queue(common: &Common, seed: u64, milliseconds: u64, kept: &Kept) -> Result<(), Failure> {
     let mut bar = Progress::new(perf::queue::RUNS, !common.json);
     let table = perf::queue::run(common.card, seed, common.mtu, milliseconds, || bar.step(""));
     bar.finish();
     let table = table?;
-    if let Some(path) = html {
-        save(path, perf::queue_page::page(&table))?;
-    }
+    let source = made_by(" --queue", common, seed, Some(milliseconds));
+    keep(kept, &table, &source, |_| perf::queue_page::page(&table))?;
     show(common, &table, perf::queue::print)
 }
 
