@@ -122,5 +122,5 @@ fn what_the_page_names_is_there() {
         missing.is_empty(),
         "docs/verbs.md names what is not there: {missing:?}"
     );
-    assert!(looked_for > 80, "only {looked_for} items in docs/verbs.md");
+    assert!(looked_for > 70, "only {looked_for} items in docs/verbs.md");
 }
