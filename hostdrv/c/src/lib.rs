@@ -29,6 +29,7 @@ mod asynchronous;
     clippy::all
 )]
 mod bindings;
+mod broker;
 pub mod cm;
 pub mod completions;
 pub mod device;

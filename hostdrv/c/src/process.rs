@@ -14,7 +14,7 @@ use crate::cm::Ids;
 use crate::device::Context;
 use crate::events::Events;
 use crate::memory::Regions;
-use crate::{absent, settings};
+use crate::{absent, broker, settings};
 
 /// The open device, and what there is on it. It lives as long as the process.
 pub(crate) struct Process {
@@ -71,21 +71,33 @@ pub(crate) fn process() -> Answer<&'static Process> {
             ),
         };
     }
-    let transport = match transport::open(&settings::device()?) {
-        Ok(transport) => transport,
-        Err(error) => {
-            if log() >= Log::Refused {
-                eprintln!("weft-rdma: {error}");
-            }
-            return refuse(libc::ENODEV, "the card cannot be opened");
-        }
-    };
-    let made = begin(Device::open(transport, settings::config()?)?)?;
+    let made = begin(device()?)?;
     // As long as the process: whatever the program does, or does not.
     std::mem::forget(made.device.drive()?);
     *open = Some(made);
     at_exit();
     Ok(made)
+}
+
+/// The device that the environment names.
+fn device() -> Answer<Device> {
+    let name = settings::device()?;
+    let opened = match broker::socket(&name) {
+        Some(socket) => match broker::open(socket) {
+            Ok(device) => return settings::check_lent(device),
+            Err(why) => Err(why),
+        },
+        None => transport::open(&name).map_err(|error| error.to_string()),
+    };
+    match opened {
+        Ok(transport) => Ok(Device::open(transport, settings::config()?)?),
+        Err(why) => {
+            if log() >= Log::Refused {
+                eprintln!("weft-rdma: {why}");
+            }
+            refuse(libc::ENODEV, "the card cannot be opened")
+        }
+    }
 }
 
 /// Lets the process have this device, which nobody drives; false if it has one, or cannot have it. For benches.

@@ -27,6 +27,7 @@ pub struct Client {
     talk: Talk,
     control: SharedControl,
     ip: Ipv4Addr,
+    network: (Ipv4Addr, Option<Ipv4Addr>),
     bell: Bell,
 }
 
@@ -86,6 +87,7 @@ impl Client {
                 born: Birthplace::here(),
             },
             ip: half(ip).into(),
+            network: version::network(&answer),
             bell,
         })
     }
@@ -101,8 +103,11 @@ impl Client {
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         let can = self.extensions()?;
+        let (netmask, gateway) = self.network;
         let lent = LentDevice {
             ip: self.ip,
+            netmask,
+            gateway,
             mtu: u16::try_from(can.mtu).unwrap_or(1500),
             most: [can.max_qp, can.max_mr].map(half),
         };
@@ -111,6 +116,7 @@ impl Client {
             control,
             bell,
             ip,
+            ..
         } = self;
         let lender = Arc::new(BorrowedDevice::new(talk)?);
         let card = BorrowedCard::new(format!("card of {ip}, lent"), lender.clone(), bell);

@@ -240,7 +240,9 @@ fn hello<'c>(
     );
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
-    Ok((version::said(sizes, version), files))
+    let gateway = device.gateway().map_or(0, u32::from);
+    let network = [device.netmask().into(), gateway];
+    Ok((version::said(sizes, version, network), files))
 }
 
 /// A piece of what the device can do.

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -76,19 +77,21 @@ impl PageRuns {
         Ok(run)
     }
 
-    /// Maps pages that `owner` keeps, and nobody else has.
+    /// Maps pages that `owner` keeps, and nobody else has but by the file that they are of, if they are of one.
     ///
     /// # Safety
     /// As for [`Transport::map`], as long as `owner` lives.
     pub(crate) unsafe fn own(
         &self,
         transport: &Arc<dyn Transport>,
-        first: NonNull<u8>,
-        len: usize,
+        (first, len, file): (NonNull<u8>, usize, Option<BorrowedFd<'_>>),
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Arc<PageRun>, TransportError> {
         // SAFETY: the caller vouches.
-        let iova = unsafe { transport.map(first, len) }?;
+        let iova = match file {
+            Some(file) => unsafe { transport.map_file(first, len, file) },
+            None => unsafe { transport.map(first, len) },
+        }?;
         // SAFETY: as above.
         Ok(Arc::new(unsafe {
             self.run(transport, first, len, iova, Some(owner))

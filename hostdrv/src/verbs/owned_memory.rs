@@ -19,6 +19,8 @@ pub struct OwnedMemory(Owned);
 enum Owned {
     Pages(Pages),
     Map(MmapRaw),
+    /// Of a file that another process has as well; it is wanted until it is mapped for the card.
+    File(MmapRaw, Option<File>),
 }
 
 impl From<Pages> for OwnedMemory {
@@ -38,13 +40,14 @@ impl OwnedMemory {
     pub fn sealed(name: &str, bytes: u64) -> io::Result<(Self, File)> {
         let file = sealed_file(name, bytes)?;
         let map = MmapRaw::map_raw(&file)?;
-        Ok((Self(Owned::Map(map)), file))
+        let also = file.try_clone()?;
+        Ok((Self(Owned::File(map, Some(also))), file))
     }
 
     pub(super) fn start(&self) -> Option<NonNull<u8>> {
         NonNull::new(match &self.0 {
             Owned::Pages(pages) => pages.memory().as_ptr(),
-            Owned::Map(map) => map.as_mut_ptr(),
+            Owned::Map(map) | Owned::File(map, _) => map.as_mut_ptr(),
         })
     }
 
@@ -52,7 +55,15 @@ impl OwnedMemory {
     pub(super) fn len(&self) -> usize {
         match &self.0 {
             Owned::Pages(pages) => pages.memory().len(),
-            Owned::Map(map) => map.len(),
+            Owned::Map(map) | Owned::File(map, _) => map.len(),
+        }
+    }
+
+    /// The file that it is all of, for who maps it for the card; the map keeps the bytes without it.
+    pub(super) fn take_file(&mut self) -> Option<File> {
+        match &mut self.0 {
+            Owned::File(_, file) => file.take(),
+            Owned::Pages(_) | Owned::Map(_) => None,
         }
     }
 }

@@ -185,6 +185,21 @@ pub trait Transport: Send + Sync {
     /// `unmap` by nobody (a transport may exchange the pages behind the addresses, with the same bytes in them).
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError>;
 
+    /// The same of all pages of a file, which another process may have mapped as well: `ptr` is a shared mapping of it, and its pages are never exchanged.
+    ///
+    /// # Safety
+    /// As for [`map`](Self::map).
+    unsafe fn map_file(
+        &self,
+        ptr: NonNull<u8>,
+        len: usize,
+        file: BorrowedFd<'_>,
+    ) -> Result<u64, TransportError> {
+        let _ = file;
+        // SAFETY: the caller vouches.
+        unsafe { self.map(ptr, len) }
+    }
+
     /// Maps pages that stay in use: whatever is in them goes on being read and written by anybody, during this call too, and they may be mapped
     /// already, wholly or in part. They are never exchanged, but by a [`BorrowedCard`]. As [`map`](Self::map) otherwise, which does it where that exchanges nothing.
     ///
