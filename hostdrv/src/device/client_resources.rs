@@ -304,6 +304,11 @@ impl ClientResources {
         }
     }
 
+    /// Does it listen on this port?
+    pub(super) fn listens(&self, port: u16) -> bool {
+        self.ports.contains_key(&port)
+    }
+
     pub(super) fn forget(&mut self, conn: ConnId) {
         self.conns.remove(&conn);
     }
