@@ -1,20 +1,19 @@
 //! A client, as the broker has it: what it asked for, and what was lent to it.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use super::asked::{charge, half, size, text};
 use super::domains::{Domains, Opened};
 use super::door::Door;
+use super::memory::ClientMemory;
 use super::own_domains::OwnDomains;
 use super::packet::{self, words, Request, Words};
 use super::queue_pairs::{create_qp, Lent};
 use super::{sized, version};
 use weft_hostdrv::cm::client_gate;
 use weft_hostdrv::device::{Account, Device, Resource};
-use weft_hostdrv::verbs::{Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp};
+use weft_hostdrv::verbs::{ControlLease, Gone, LentLine, Pd, Qp};
 
 /// A client, and what is lent to it. What uses something goes before it.
 pub(super) struct Session {
@@ -25,6 +24,7 @@ pub(super) struct Session {
     qps: Vec<Qp>,
     opened: Opened,
     domains: OwnDomains,
+    memory: ClientMemory,
     /// Of the fence that it asked for last.
     fence: u32,
     pd: Pd,
@@ -43,6 +43,7 @@ impl Session {
             qps: Vec::new(),
             opened: Opened::default(),
             domains: OwnDomains::default(),
+            memory: ClientMemory::default(),
             fence: 0,
             pd,
             user,
@@ -131,6 +132,7 @@ impl Session {
             line,
             opened,
             domains: own,
+            memory,
             qps,
             pd,
             user,
@@ -138,7 +140,6 @@ impl Session {
             door,
             ..
         } = self;
-        let file: File;
         let [kind, rest @ ..] = request;
         let outcome = match (*kind, &*control) {
             (packet::HELLO, None) => version::agree(rest).and_then(|version| {
@@ -191,13 +192,15 @@ impl Session {
             (packet::MEMORY, Some(control)) => {
                 let of_domain = size(rest, 2).checked_sub(1);
                 let pd = of_domain.map_or(Ok(&*pd), |place| domains.pd(opened, place));
-                match pd.and_then(|pd| memory(pd, control, account, rest)) {
-                    Ok((words, made)) => {
-                        file = made;
-                        Ok((words, vec![file.as_fd()]))
-                    }
-                    Err(why) => Err(why),
-                }
+                pd.and_then(|pd| memory.make(pd, control, account, rest))
+            }
+            (packet::JOIN, Some(control)) => {
+                let joined = memory.join(pd, control, account, rest);
+                joined.map(without_files)
+            }
+            (packet::LEAVE_JOINED, Some(control)) => {
+                let left = memory.leave(control, rest);
+                left.map(|()| without_files(words(&[])))
             }
             _ => Err("no such request".to_owned()),
         };
@@ -251,36 +254,4 @@ fn extensions(device: &Device, asked: &[u64]) -> Result<Words, String> {
     let mut whole = vec![0; extensions.size()];
     extensions.write(&mut whole);
     sized::piece(&whole, asked.first().copied().unwrap_or(0))
-}
-
-fn memory(
-    pd: &Pd,
-    control: &ControlLease,
-    account: &Arc<Account>,
-    asked: &[u64],
-) -> Result<(Words, File), String> {
-    /// Bytes of a page, which a piece takes at least.
-    const PAGE: u64 = 4096;
-    let [bytes, access, ..] = asked else {
-        return Err("no such request".to_owned());
-    };
-    if *bytes == 0 {
-        return Err("memory of 0 bytes".to_owned());
-    }
-    let access = u8::try_from(*access).ok().and_then(Access::from_bits);
-    let access = access.ok_or("no such access")?;
-    let whole = bytes.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
-    let charges = charge(
-        account,
-        &[
-            (Resource::Regions, 1),
-            (Resource::Files, 1),
-            (Resource::Memory, whole),
-        ],
-    )?;
-    let (owned, file) = OwnedMemory::sealed("weft-region", *bytes).map_err(text)?;
-    let region: Mr = pd.reg_owned(owned, access).map_err(text)?;
-    let lent = control.give_memory(&region).map_err(text)?;
-    control.keep(None, charges);
-    Ok((words(&[lent.pd.into(), lent.iova, lent.length]), file))
 }

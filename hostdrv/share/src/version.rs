@@ -5,7 +5,7 @@
 //! | 1 | HELLO, CREATE_QP, MEMORY; nobody says a version |
 //! | 2 | HELLO says versions and the records' sizes; EXTENSIONS; what XRC has |
 //! | 3 | HELLO gives a line as well: two files; RING; XRC domains by name |
-//! | 4 | the line has a fence; DOMAIN, QUEUE_PAIR, SHARED_RECEIVES and their ends: what a [`Device`](weft_hostdrv::device::Device) of a client's is made of |
+//! | 4 | the line has a fence; DOMAIN, QUEUE_PAIR, SHARED_RECEIVES, JOIN and their ends: what a [`Device`](weft_hostdrv::device::Device) of a client's is made of |
 //!
 //! Requests and answers have one size for good, and words that a version does not know are 0: so who says nothing speaks version 1.
 

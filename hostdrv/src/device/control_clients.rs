@@ -61,6 +61,8 @@ enum Of {
     Client,
     Qp(QpId),
     Pd(PdId),
+    /// By where the card sees it.
+    Memory(u64),
 }
 
 /// A process that has control rings.
@@ -226,8 +228,31 @@ impl State {
             control_client
                 .resources
                 .give_memory(pd, iova, length, access);
-            control_client.keeps.push((Of::Client, keeps));
+            control_client.keeps.push((Of::Memory(iova), keeps));
         }
+    }
+
+    /// It may not any more; false: a region of it lies there, or it never might.
+    pub(crate) fn take_memory_back(&mut self, number: u64, iova: u64) -> bool {
+        let Some(control_client) = self.control_client(number) else {
+            return true;
+        };
+        control_client.resources.take_memory_back(iova) && {
+            self.release_kept(number, Of::Memory(iova));
+            true
+        }
+    }
+
+    /// What was kept for this is dropped.
+    fn release_kept(&mut self, number: u64, of: Of) {
+        let Some(control_client) = self.control_client(number) else {
+            return;
+        };
+        let all = std::mem::take(&mut control_client.keeps);
+        let (handles, rest): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(other, _)| *other == of);
+        control_client.keeps = rest;
+        self.release(handles);
     }
 
     /// It may use this domain, which lives as long as it.
@@ -246,11 +271,7 @@ impl State {
         if !control_client.resources.take_pd_back(pd) {
             return false;
         }
-        let all = std::mem::take(&mut control_client.keeps);
-        let (handles, rest): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(of, _)| *of == Of::Pd(pd));
-        control_client.keeps = rest;
-        self.release(handles);
+        self.release_kept(number, Of::Pd(pd));
         true
     }
 

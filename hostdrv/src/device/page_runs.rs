@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::os::fd::BorrowedFd;
+use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -14,6 +14,7 @@ use weft_card_transport::fork::Birthplace;
 use weft_card_transport::{Transport, TransportError};
 
 use crate::card::MappedMemory;
+use crate::verbs::Mapping;
 
 /// How an unmapping ended, for the one who asked.
 pub(crate) type Outcome = Arc<OnceLock<Result<(), TransportError>>>;
@@ -77,20 +78,23 @@ impl PageRuns {
         Ok(run)
     }
 
-    /// Maps pages that `owner` keeps, and nobody else has but by the file that they are of, if they are of one.
+    /// Maps pages that `owner` keeps, and nobody else has but by files that they are of.
     ///
     /// # Safety
     /// As for [`Transport::map`], as long as `owner` lives.
     pub(crate) unsafe fn own(
         &self,
         transport: &Arc<dyn Transport>,
-        (first, len, file): (NonNull<u8>, usize, Option<BorrowedFd<'_>>),
+        (first, len, how): (NonNull<u8>, usize, &Mapping),
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Arc<PageRun>, TransportError> {
-        // SAFETY: the caller vouches.
-        let iova = match file {
-            Some(file) => unsafe { transport.map_file(first, len, file) },
-            None => unsafe { transport.map(first, len) },
+        // SAFETY: the caller vouches, of each.
+        let iova = unsafe {
+            match how {
+                Mapping::Own => transport.map(first, len),
+                Mapping::File(file) => transport.map_file(first, len, file.as_fd()),
+                Mapping::Lent => transport.lend(first, len),
+            }
         }?;
         // SAFETY: as above.
         Ok(Arc::new(unsafe {

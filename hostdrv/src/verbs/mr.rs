@@ -1,7 +1,6 @@
 //! Memory regions.
 
 use std::ops::RangeBounds;
-use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -77,14 +76,13 @@ impl Mr {
         access: Access,
     ) -> Result<Self, VerbsError> {
         let len = owned.len();
-        let file = owned.take_file();
-        let file = file.as_ref().map(AsFd::as_fd);
+        let how = owned.mapping();
         let (first, whole, before) = Self::pages(owned.start(), len)?;
         let mmio = pd.device().mmio();
         let runs = pd.device().page_runs();
         // SAFETY: whole pages that nothing else is in (a map has them to its last page's end), without references; they live
         // until they are unmapped, as `owner` does.
-        let run = unsafe { runs.own(&mmio.transport, (first, whole, file), Box::new(owned)) };
+        let run = unsafe { runs.own(&mmio.transport, (first, whole, &how), Box::new(owned)) };
         Self::of_run(
             pd,
             run.map_err(DeviceError::from)?,

@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 
 use memmap2::{MmapMut, MmapRaw};
 use weft_card_transport::dma::Pages;
+use weft_card_transport::joined::Joined;
 use weft_card_transport::queue_memory::sealed_file;
 
 /// Whole pages that a region can own: nothing else is in them, and nothing else has a reference to them.
@@ -21,6 +22,7 @@ enum Owned {
     Map(MmapRaw),
     /// Of a file that another process has as well; it is wanted until it is mapped for the card.
     File(MmapRaw, Option<File>),
+    Joined(Joined),
 }
 
 impl From<Pages> for OwnedMemory {
@@ -35,6 +37,22 @@ impl From<MmapMut> for OwnedMemory {
     }
 }
 
+impl From<Joined> for OwnedMemory {
+    fn from(joined: Joined) -> Self {
+        Self(Owned::Joined(joined))
+    }
+}
+
+/// How pages come to be mapped for the card.
+pub(crate) enum Mapping {
+    /// They are exchanged where the transport has to.
+    Own,
+    /// They are all of this file.
+    File(File),
+    /// They are of several files, and stay in use.
+    Lent,
+}
+
 impl OwnedMemory {
     /// A new file of so many bytes, zero at first, whose size nobody changes, for another process to map as well.
     pub fn sealed(name: &str, bytes: u64) -> io::Result<(Self, File)> {
@@ -46,6 +64,7 @@ impl OwnedMemory {
 
     pub(super) fn start(&self) -> Option<NonNull<u8>> {
         NonNull::new(match &self.0 {
+            Owned::Joined(joined) => joined.start().as_ptr(),
             Owned::Pages(pages) => pages.memory().as_ptr(),
             Owned::Map(map) | Owned::File(map, _) => map.as_mut_ptr(),
         })
@@ -54,16 +73,18 @@ impl OwnedMemory {
     /// Bytes that the caller asked for; the pages may be more.
     pub(super) fn len(&self) -> usize {
         match &self.0 {
+            Owned::Joined(joined) => joined.len(),
             Owned::Pages(pages) => pages.memory().len(),
             Owned::Map(map) | Owned::File(map, _) => map.len(),
         }
     }
 
-    /// The file that it is all of, for who maps it for the card; the map keeps the bytes without it.
-    pub(super) fn take_file(&mut self) -> Option<File> {
+    /// How it is mapped; the map keeps the bytes of a file without it.
+    pub(super) fn mapping(&mut self) -> Mapping {
         match &mut self.0 {
-            Owned::File(_, file) => file.take(),
-            Owned::Pages(_) | Owned::Map(_) => None,
+            Owned::File(_, file) => file.take().map_or(Mapping::Own, Mapping::File),
+            Owned::Joined(_) => Mapping::Lent,
+            Owned::Pages(_) | Owned::Map(_) => Mapping::Own,
         }
     }
 }
