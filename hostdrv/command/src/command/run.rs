@@ -11,13 +11,16 @@ use weft_hostdrv::Rung;
 use super::device::{rung, Network};
 use super::Failure;
 
+/// What the name of a card begins with that a broker shares.
+const SHARED: &str = "share:";
+
 /// The library's file.
 const LIBRARY: &str = "libweft_rdma.so";
 
 /// The program, its card and its address.
 #[derive(Args)]
 pub struct Run {
-    /// The card.
+    /// The card, or one that `weft share` shares: share:/path/of/its/socket.
     #[arg(
         long,
         env = "WEFT_DEVICE",
@@ -25,13 +28,8 @@ pub struct Run {
         required_unless_present = "pair"
     )]
     device: Option<String>,
-    /// Its IPv4 address and the length of the network's prefix: 10.0.0.1/24.
-    #[arg(
-        long,
-        env = "WEFT_IP",
-        value_name = "A.B.C.D/LEN",
-        required_unless_present = "pair"
-    )]
+    /// Its IPv4 address and the length of the network's prefix: 10.0.0.1/24. A shared card has its broker's.
+    #[arg(long, env = "WEFT_IP", value_name = "A.B.C.D/LEN")]
     ip: Option<Network>,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
@@ -84,7 +82,12 @@ impl Run {
     }
 
     /// A program with what the C interface reads of the environment.
-    fn command(&self, program: &[OsString], device: &str, ip: &str) -> Result<Command, Failure> {
+    fn command(
+        &self,
+        program: &[OsString],
+        device: &str,
+        ip: Option<&str>,
+    ) -> Result<Command, Failure> {
         let [name, arguments @ ..] = program else {
             return Err("no program".into());
         };
@@ -100,9 +103,12 @@ impl Run {
             .args(arguments)
             .env("LD_PRELOAD", preload)
             .env("WEFT_DEVICE", device)
-            .env("WEFT_IP", ip)
             .env("WEFT_MTU", self.mtu.to_string())
             .env("WEFT_RUNG", self.rung.name());
+        match ip {
+            Some(ip) => command.env("WEFT_IP", ip),
+            None => command.env_remove("WEFT_IP"),
+        };
         Ok(command)
     }
 }
@@ -112,10 +118,13 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     if let Some(server) = &args.pair {
         return pair::run(args, server);
     }
-    let (Some(device), Some(ip)) = (&args.device, args.ip) else {
-        return Err("--device and --ip say on which card".into());
+    let ip = args.ip.map(|ip| ip.to_string());
+    let device = match (&args.device, &ip) {
+        (Some(device), Some(_)) => device,
+        (Some(device), None) if device.starts_with(SHARED) => device,
+        _ => return Err("--device and --ip say on which card".into()),
     };
-    let mut command = args.command(&args.program, device, &ip.to_string())?;
+    let mut command = args.command(&args.program, device, ip.as_deref())?;
     let failed = command.exec();
     let program = command.get_program().to_string_lossy();
     Err(format!("{program}: {failed}").into())
@@ -194,13 +203,13 @@ mod pair {
         // The server alone has the other end, and closes it when it listens, or ends.
         let (mut listening, told) = UnixStream::pair()?;
         rustix::io::fcntl_setfd(&told, rustix::io::FdFlags::empty())?;
-        let mut command = args.command(&words, &device("a"), "10.0.0.1/24")?;
+        let mut command = args.command(&words, &device("a"), Some("10.0.0.1/24"))?;
         command.env("WEFT_C_LISTENING", told.as_raw_fd().to_string());
         let mut server = Ended(command.spawn()?);
         drop(told);
         listening.read_to_end(&mut Vec::new())?;
         let client = args
-            .command(&args.program, &device("b"), "10.0.0.2/24")?
+            .command(&args.program, &device("b"), Some("10.0.0.2/24"))?
             .status()?;
         if args.end_server || !client.success() {
             drop(server);
