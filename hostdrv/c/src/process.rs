@@ -136,11 +136,11 @@ fn begin(device: Device) -> Answer<&'static Process> {
     };
     let process: &'static Process = Box::leak(Box::new(process));
     process.device.handle_async_events(|event| {
-        if let AsyncEvent::DeviceFatal(error) = &event {
-            process.device_ends(error);
-        }
         if let Some(event) = process.translated(&event) {
             process.events.push(event);
+        }
+        if let AsyncEvent::DeviceFatal(error) = &event {
+            process.device_ends(error);
         }
     });
     Ok(process)
@@ -175,6 +175,7 @@ impl Process {
     /// Said always, and once: a program does not ask for the reason.
     fn device_ends(&self, error: &DeviceError) {
         eprintln!("weft-rdma: the card is gone: {error}; start the program anew when it is there");
+        self.events.end();
         let mut channels = lock(&self.channels);
         channels.ended = true;
         let all = channels.all.iter().filter_map(Weak::upgrade);

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::borrowed_device::BorrowedDevice;
 use super::packet::{self, ask, hear, Words, CREATE_QP, EXTENSIONS, MEMORY};
@@ -21,6 +22,9 @@ use weft_hostdrv::unstable::{SharedControl, SharedQueues};
 use weft_hostdrv::verbs::{
     Access, ControlTerms, Extensions, QpCap, SharedLine, SharedRange, Terms,
 };
+
+/// How long a broker may take to answer who comes.
+const FIRST_ANSWER: Duration = Duration::from_secs(20);
 
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {
@@ -50,12 +54,15 @@ impl Client {
     /// Asks a broker for control rings of its own.
     pub fn connect(path: &Path) -> io::Result<Self> {
         let socket = Arc::new(UnixStream::connect(path)?);
+        // Whoever else listens there may say nothing, for ever.
+        socket.set_read_timeout(Some(FIRST_ANSWER))?;
         // Who is turned away is told why, and may not be heard any more.
         let asked = ask(&socket, &version::hello());
         let (answer, mut files): (Words, _) = match (hear(&socket), asked) {
             (Err(why), Err(gone)) if why.kind() != io::ErrorKind::Other => return Err(gone),
             (heard, _) => heard?,
         };
+        socket.set_read_timeout(None)?;
         let version = version::chosen(&answer)?;
         let [commands, events, ip, ..] = answer;
         let terms = ControlTerms {

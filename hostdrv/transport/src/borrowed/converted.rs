@@ -79,6 +79,24 @@ impl Converted {
         Ok(())
     }
 
+    /// Spans of pages that are exchanged.
+    pub(super) fn live(&self) -> Vec<(NonNull<u8>, usize)> {
+        let mut spans: Vec<(usize, usize)> = Vec::new();
+        for (start, block) in &self.blocks {
+            let pages = (*start..).step_by(page_size()).zip(&block.uses);
+            for (page, _) in pages.filter(|(_, uses)| **uses > 0) {
+                match spans.last_mut() {
+                    Some((start, bytes)) if *start + *bytes == page => *bytes += page_size(),
+                    _ => spans.push((page, page_size())),
+                }
+            }
+        }
+        let spans = spans.into_iter();
+        spans
+            .filter_map(|(at, bytes)| Some((pointer(at).ok()?, bytes)))
+            .collect()
+    }
+
     /// The parts of a run: addresses and bytes, each in one block.
     fn parts(&self, first: usize, len: usize) -> Vec<(usize, usize)> {
         let (mut parts, mut at) = (Vec::new(), first);

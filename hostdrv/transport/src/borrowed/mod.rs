@@ -5,6 +5,7 @@
 
 mod arenas;
 mod converted;
+mod forked;
 #[cfg(test)]
 mod tests;
 
@@ -55,7 +56,7 @@ pub struct BorrowedCard {
     lender: Arc<dyn CardLender>,
     vectors: Arc<Vectors>,
     arenas: Arenas,
-    converted: Mutex<Converted>,
+    converted: Arc<Mutex<Converted>>,
 }
 
 /// The lender's bell, for whoever hears it.
@@ -83,12 +84,14 @@ impl Bell {
 impl BorrowedCard {
     /// The card of this lender, which rings this bell.
     pub fn new(name: String, lender: Arc<dyn CardLender>, bell: Bell) -> Self {
+        let converted = Arc::default();
+        forked::register(&converted);
         Self {
             name,
             arenas: Arenas::new(lender.clone()),
             lender,
             vectors: bell.0,
-            converted: Mutex::default(),
+            converted,
         }
     }
 
@@ -136,6 +139,7 @@ impl Transport for BorrowedCard {
         if ptr.as_ptr() as usize % page_size() != 0 || len % page_size() != 0 || len == 0 {
             return Err(failed("not whole pages".to_owned()));
         }
+        let _changing = forked::changing();
         // SAFETY: the caller vouches: whole pages, valid until `unmap`.
         let mapped = unsafe { self.converted().map((ptr, len), &self.arenas, &self.lender) };
         mapped.map_err(|error| failed(error.to_string()))
@@ -143,6 +147,7 @@ impl Transport for BorrowedCard {
 
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
         let failed = |reason: String| TransportError::Unmap { iova, len, reason };
+        let _changing = forked::changing();
         // SAFETY: the card has done with it, as whoever unmaps it says.
         let unmapped = unsafe { self.converted().unmap((iova, len), &self.lender) };
         let none = || failed("nothing is mapped there".to_owned());

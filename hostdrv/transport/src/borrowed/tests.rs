@@ -157,3 +157,46 @@ fn runs_overlap() {
     assert!(lends.1.lock().expect("no panic").is_empty());
     assert!(memory.to_vec(0, PAGES * page).as_ref() == Ok(&expected));
 }
+
+/// A child made by fork has the bytes of then, and what it writes is its own, as is what the parent writes afterwards.
+#[test]
+fn a_child_has_a_copy() {
+    let card = card(2);
+    let (page, len) = (page_size(), 3 * page_size());
+    let pages = Pages::new(len).expect("memory");
+    let memory = pages.memory();
+    memory.fill(0, len, 1).expect("inside");
+    let first = NonNull::new(memory.as_ptr()).expect("an address");
+    // SAFETY: whole pages that this test alone accesses, by `SharedMemory`.
+    let iova = unsafe { card.lend(first, 2 * page) }.expect("possible");
+    let (told, mut tell) = std::io::pipe().expect("a pipe");
+    // SAFETY: the child looks at memory, reads from a pipe, and ends.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "no child");
+    if child == 0 {
+        // The parent writes first.
+        let mut byte = 0u8;
+        // SAFETY: one byte that lives as long as the call.
+        unsafe {
+            libc::read(
+                std::os::fd::AsRawFd::as_raw_fd(&told),
+                (&raw mut byte).cast(),
+                1,
+            )
+        };
+        let is_own = [0, page, 2 * page]
+            .into_iter()
+            .all(|at| memory.read_u8(at) == Ok(1));
+        let wrote = memory.write(page, &[7; 8]).is_ok();
+        // SAFETY: it ends here.
+        unsafe { libc::_exit(i32::from(!(is_own && wrote))) };
+    }
+    memory.fill(0, len, 2).expect("inside");
+    std::io::Write::write_all(&mut tell, &[1]).expect("read");
+    let mut status = -1;
+    // SAFETY: the child of this test.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0, "the child saw what its parent wrote");
+    assert_eq!(memory.to_vec(0, len), Ok(vec![2; len]));
+    card.unmap(iova, 2 * page).expect("mapped");
+}
