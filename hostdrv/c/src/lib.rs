@@ -19,7 +19,7 @@
 mod calls;
 
 pub mod absent;
-mod asynchronous;
+pub mod asynchronous;
 #[allow(
     missing_docs,
     non_camel_case_types,
