@@ -22,6 +22,8 @@ pub(super) struct Session {
     /// What was written for it so far, the last time that somebody looked.
     news: u64,
     qps: Vec<Qp>,
+    /// What was written for queue pairs that it has left: news are never less than they were.
+    gone: u64,
     opened: Opened,
     domains: OwnDomains,
     memory: ClientMemory,
@@ -41,6 +43,7 @@ impl Session {
             line: None,
             news: 0,
             qps: Vec::new(),
+            gone: 0,
             opened: Opened::default(),
             domains: OwnDomains::default(),
             memory: ClientMemory::default(),
@@ -79,9 +82,8 @@ impl Session {
         let (Some(line), Some(control)) = (&self.line, &self.control) else {
             return;
         };
-        let completions = |qp: &Qp| u64::from(qp.completions_written());
         let queues: u64 = self.qps.iter().map(completions).sum();
-        let news = control.news() + queues + self.opened.news();
+        let news = control.news() + queues + self.gone + self.opened.news();
         if news != self.news {
             self.news = news;
             line.wake();
@@ -134,6 +136,7 @@ impl Session {
             domains: own,
             memory,
             qps,
+            gone,
             pd,
             user,
             account,
@@ -181,7 +184,13 @@ impl Session {
             (packet::LEAVE_QUEUE_PAIR, Some(control)) => {
                 let number = half(rest, 0);
                 control.take_qp_back(number);
-                qps.retain(|qp| qp.number_in_commands() != number);
+                qps.retain(|qp| {
+                    let stays = qp.number_in_commands() != number;
+                    if !stays {
+                        *gone += completions(qp);
+                    }
+                    stays
+                });
                 Ok(without_files(words(&[])))
             }
             (packet::SHARED_RECEIVES, Some(control)) => own.receives(control, account, rest),
@@ -211,6 +220,10 @@ impl Session {
         }
         answered.map(|()| refused)
     }
+}
+
+fn completions(qp: &Qp) -> u64 {
+    qp.completions_written().into()
 }
 
 fn without_files<'a>(said: Words) -> Lent<'a> {

@@ -147,17 +147,14 @@ impl Ends {
 
     /// Sends back what it is sent, as long as somebody sends.
     fn echo(&self) {
-        let mut sends = 0u64;
         while let Ok(opcode) = self.complete() {
             if opcode == IBV_WC_SEND {
-                sends -= 1;
                 continue;
             }
             let bytes = self.received();
             if self.receive() != 0 || self.send(&bytes) != 0 {
                 return;
             }
-            sends += 1;
         }
     }
 }
