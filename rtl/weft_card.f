@@ -23,10 +23,12 @@ host/axi4_read_pins.sv
 host/axi4_write_pins.sv
 host/card_reads.sv
 host/port_regs.sv
+host/table_lock.sv
 host/card_regs.sv
 host/counters.sv
 host/dma_read_client.sv
 host/dma_read.sv
+host/dma_write_data.sv
 host/dma_write.sv
 host/report_bulk.sv
 host/report_interrupt.sv
@@ -54,6 +56,8 @@ rx/front/rx_dispatch.sv
 rx/front/rx_flow_state.sv
 rx/front/rx_layers.sv
 rx/front/rx_lookup.sv
+rx/front/rx_told.sv
+rx/front/rx_raw_copy.sv
 rx/front/rx_output.sv
 rx/front/rx_parse.sv
 rx/front/rx_payload.sv
@@ -68,6 +72,7 @@ rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
 rx/walk/rq_answer.sv
+rx/walk/rq_reads.sv
 rx/walk/rq_ahead.sv
 rx/walk/rq_element.sv
 rx/walk/rq_forget.sv
@@ -78,6 +83,7 @@ rx/walk/rx_fence.sv
 rx/walk/rx_walk.sv
 rx/walk/stag_check.sv
 rx/walk/stag_table.sv
+rx/walk/walk_runs.sv
 rx/walk/walk_check.sv
 rx/walk/walk_crc.sv
 rx/walk/walk_ddp.sv
@@ -97,6 +103,7 @@ tx/tx_digest.sv
 tx/tx_emit.sv
 tx/tx_flow_table.sv
 tx/tx_framer.sv
+tx/tx_job_end.sv
 tx/tx_gather.sv
 tx/tx_job_check.sv
 tx/tx_job_fetch.sv

@@ -38,8 +38,8 @@ module dma_write_formal #(
   logic [LANE_W-1:0] last_count;
 
   assign last_count = dut.data.end_lane - dut.data.offset;
-  assign wr_last    = {3{dut.in_last}};
-  assign wr_count   = {3{(dut.in_last && last_count != '0) ? COUNT_W'(last_count) : COUNT_W'(BYTES)}};
+  assign wr_last    = {3{dut.u_data.in_last}};
+  assign wr_count   = {3{(dut.u_data.in_last && last_count != '0) ? COUNT_W'(last_count) : COUNT_W'(BYTES)}};
 
   axi4_if #(.DATA_W(DATA_W)) m_axi ();
 

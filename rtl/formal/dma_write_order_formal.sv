@@ -181,7 +181,7 @@ module dma_write_order_formal #(
   assign aw_done    = dut.aw_load && burst_last == last_beat(aw_cmd);
 
   // ---------------------------------------------------------------- W
-  assign w_done     = dut.out_load && w_pos_q == last_beat(w_cmd);
+  assign w_done     = dut.u_data.out_load && w_pos_q == last_beat(w_cmd);
 
   // ---------------------------------------------------------------- a byte
   logic [        3:0] in_number;  // the command whose data are taken
@@ -216,11 +216,11 @@ module dma_write_order_formal #(
       from_aw_q <= from_aw_q + 4'(accept) - 4'(aw_done);
       from_w_q  <= from_w_q + 4'(accept) - 4'(w_done);
       if (dut.aw_load) aw_pos_q <= aw_done ? '0 : burst_last + BEATS_W'(1);
-      if (dut.out_load) w_pos_q <= w_done ? '0 : w_pos_q + BEATS_W'(1);
+      if (dut.u_data.out_load) w_pos_q <= w_done ? '0 : w_pos_q + BEATS_W'(1);
       if (take) in_pos_q <= in_done ? '0 : in_pos_q + BEATS_W'(1);
       if (followed_q) begin
         byte_cmd_q <= byte_cmd_q + 4'(accept);
-        if (here && dut.out_load) followed_q <= 1'b0;
+        if (here && dut.u_data.out_load) followed_q <= 1'b0;
       end else if (take && mark_i && {1'b0, in_pos_q, lane_i} < in_cmd.bytes) begin
         followed_q <= 1'b1;
         byte_cmd_q <= in_number + 4'(accept);
@@ -243,10 +243,11 @@ module dma_write_order_formal #(
       aw_not_before : assert (!dut.aw_load || dut.burst_beats == '0 || !ends_burst(aw_cmd, aw_pos_q));
       aw_told : assert (!dut.aw_load || (dut.burst_final == aw_done && dut.burst.client == aw_cmd.client));
       data_of_its_client : assert (!take || (in_number != '0 && wr_ready == 3'd1 << in_cmd.client));
-      w_commanded : assert (!dut.out_load || (from_w_q != '0 && dut.strobe == lanes(w_cmd, w_pos_q)));
-      w_has_bytes : assert (!dut.out_load || dut.strobe != '0);
-      w_last : assert (!dut.out_load || dut.w_last == ends_burst(w_cmd, w_pos_q));
-      byte_written : assert (!(dut.out_load && here) || (dut.strobe[byte_bus[LANE_W-1:0]] && dut.merged[{byte_bus[LANE_W-1:0], 3'd0}+:8] == byte_q));
+      w_commanded : assert (!dut.u_data.out_load || (from_w_q != '0 && dut.u_data.strobe == lanes(w_cmd, w_pos_q)));
+      w_has_bytes : assert (!dut.u_data.out_load || dut.u_data.strobe != '0);
+      w_last : assert (!dut.u_data.out_load || dut.u_data.w_last == ends_burst(w_cmd, w_pos_q));
+      byte_written :
+      assert (!(dut.u_data.out_load && here) || (dut.u_data.strobe[byte_bus[LANE_W-1:0]] && dut.u_data.merged[{byte_bus[LANE_W-1:0], 3'd0}+:8] == byte_q));
       byte_not_forgotten :
       assert (!followed_q || (byte_cmd_q <= from_w_q && (byte_cmd_q != from_w_q || byte_bus[15:LANE_W] >= (16 - LANE_W)'(w_pos_q))));
     end
@@ -386,11 +387,11 @@ module dma_write_order_formal #(
   logic byte_in_old, byte_in_new, byte_carried;
   logic     [LANE_W-1:0] byte_lane;
   command_t              byte_cmd;
-  assign rotated = dut.u_rotated.count_q;
-  assign {old_tag, old_data} = dut.u_rotated.rd_data_o;
-  assign {new_tag, new_data} = dut.u_rotated.word_q[0];
+  assign rotated = dut.u_data.u_rotated.count_q;
+  assign {old_tag, old_data} = dut.u_data.u_rotated.rd_data_o;
+  assign {new_tag, new_data} = dut.u_data.u_rotated.word_q[0];
   assign at_due = '{number: from_w_q, beat: w_pos_q};
-  assign at_old = dut.extra_q ? '{number: from_w_q - 4'd1, beat: BEATS_W'(0)} : at_due;
+  assign at_old = dut.u_data.extra_q ? '{number: from_w_q - 4'd1, beat: BEATS_W'(0)} : at_due;
   assign at_new = behind(at_old, at_old.beat == last_given(list_q[at_old.number[2:0]]));
   assign at_end = rotated == 2'd0 ? at_old : rotated == 2'd1 ? at_new : behind(at_new, at_new.beat == last_given(list_q[at_new.number[2:0]]));
   assign byte_lane = byte_bus[LANE_W-1:0];
@@ -404,41 +405,41 @@ module dma_write_order_formal #(
       inv_list : assert (from_w_q < 4'd8 && from_aw_q < 4'd8);
       inv_data_queue_1 : assert (dut.u_data_fifo.count_q < 2'd1 || dut.u_data_fifo.word_q[0] == as_data(list_q[1]));
       inv_data_queue_2 : assert (dut.u_data_fifo.count_q < 2'd2 || dut.u_data_fifo.word_q[1] == as_data(list_q[2]));
-      inv_in_first : assert (dut.in_first_q == (in_pos_q == '0) && (dut.in_first_q || in_number != '0));
+      inv_in_first : assert (dut.u_data.in_first_q == (in_pos_q == '0) && (dut.u_data.in_first_q || in_number != '0));
       inv_in_left :
-      assert (dut.in_first_q || (dut.in_left_q == last_given(
+      assert (dut.u_data.in_first_q || (dut.u_data.in_left_q == last_given(
           in_cmd
       ) - in_pos_q && in_pos_q <= last_given(
           in_cmd
-      ) && dut.in_last_q == (in_pos_q == last_given(
+      ) && dut.u_data.in_last_q == (in_pos_q == last_given(
           in_cmd
       ))));
       inv_chain : assert (at_end == {in_number, in_pos_q});
-      inv_in_list : assert (in_number <= from_w_q && (!dut.extra_q || from_w_q != '0));
+      inv_in_list : assert (in_number <= from_w_q && (!dut.u_data.extra_q || from_w_q != '0));
       inv_old :
       assert (rotated < 2'd1 || (at_old.number != '0 && at_old.number <= from_w_q && old_tag == as_tag(list_q[at_old.number[2:0]], at_old.beat)));
       inv_new :
       assert (rotated < 2'd2 || (at_new.number != '0 && at_new.number <= from_w_q && new_tag == as_tag(list_q[at_new.number[2:0]], at_new.beat)));
       inv_extra :
-      assert (!dut.extra_q || (w_pos_q == last_beat(
+      assert (!dut.u_data.extra_q || (w_pos_q == last_beat(
           w_cmd
       ) && last_beat(
           w_cmd
       ) != last_given(
           w_cmd
-      ) && dut.below_end_q == as_tag(
+      ) && dut.u_data.below_end_q == as_tag(
           w_cmd, '0
       ).below_end));
-      inv_not_extra : assert (dut.extra_q || from_w_q == '0 || w_pos_q <= last_given(w_cmd));
+      inv_not_extra : assert (dut.u_data.extra_q || from_w_q == '0 || w_pos_q <= last_given(w_cmd));
       inv_none : assert (from_w_q != '0 || w_pos_q == '0);
       inv_page_beat :
-      assert (w_pos_q == '0 || (dut.page_beat_q == (12-LANE_W)'(12'(w_cmd.addr[11:LANE_W]) + 12'(w_pos_q)) &&
-                                               dut.page_start_q == (dut.page_beat_q == '0)));
+      assert (w_pos_q == '0 || (dut.u_data.page_beat_q == (12-LANE_W)'(12'(w_cmd.addr[11:LANE_W]) + 12'(w_pos_q)) &&
+                                               dut.u_data.page_start_q == (dut.u_data.page_beat_q == '0)));
       inv_byte_size : assert (!followed_q || (byte_cmd_q != '0 && 16'(byte_at_q) < byte_cmd.bytes));
       inv_byte : assert (!followed_q || byte_in_old || byte_in_new || byte_carried);
       inv_byte_old : assert (!(followed_q && byte_in_old) || old_data[{byte_lane, 3'd0}+:8] == byte_q);
       inv_byte_new : assert (!(followed_q && byte_in_new) || new_data[{byte_lane, 3'd0}+:8] == byte_q);
-      inv_byte_carried : assert (!(followed_q && byte_carried) || dut.carry_q[{byte_lane, 3'd0}+:8] == byte_q);
+      inv_byte_carried : assert (!(followed_q && byte_carried) || dut.u_data.carry_q[{byte_lane, 3'd0}+:8] == byte_q);
     end
   end
 
@@ -470,7 +471,7 @@ module dma_write_order_formal #(
   end
   always_comb begin
     if (rst_ni) begin
-      inv_number : assert (NUMBER_W'(dut.given_q) == aw_number - w_number);
+      inv_number : assert (NUMBER_W'(dut.u_data.given_q) == aw_number - w_number);
       inv_taken : assert (8'(u_w.owed_q) == 8'(u_w.taken_q) + 8'(u_w.shown_before_q) && (!u_w.shown_before_q || awvalid));
       inv_aw_ahead : assert (from_aw_q <= from_w_q);
     end
@@ -480,9 +481,9 @@ module dma_write_order_formal #(
   logic       mid;
   logic [1:0] ends_in_w;
   logic spare_last, out_last;
-  assign mid        = from_w_q != '0 && w_pos_q != '0 && !dut.page_start_q;
-  assign spare_last = dut.u_w.spare_q && dut.u_w.spare_data_q[BYTES+DATA_W];
-  assign out_last   = dut.u_w.out_valid_q && dut.u_w.out_data_q[BYTES+DATA_W];
+  assign mid        = from_w_q != '0 && w_pos_q != '0 && !dut.u_data.page_start_q;
+  assign spare_last = dut.u_data.u_w.spare_q && dut.u_data.u_w.spare_data_q[BYTES+DATA_W];
+  assign out_last   = dut.u_data.u_w.out_valid_q && dut.u_data.u_w.out_data_q[BYTES+DATA_W];
   assign ends_in_w  = 2'(spare_last) + 2'(out_last);
   // Bursts that were shown and have no answer; those with their place in the queue of answers.
   logic [7:0] unanswered, tracked;
@@ -491,14 +492,14 @@ module dma_write_order_formal #(
   always_comb begin
     if (rst_ni) begin
       inv_given :
-      assert (dut.some_given_q == (dut.given_q != '0) && dut.more_given_q == (dut.given_q > 1) && (!dut.u_aw.spare_q || dut.some_given_q));
-      inv_owed : assert (8'(u_w.data_owed) + 8'(dut.u_aw.spare_q) == 8'(dut.given_q) + 8'(mid) + 8'(ends_in_w));
+      assert (dut.u_data.some_given_q == (dut.u_data.given_q != '0) && dut.u_data.more_given_q == (dut.u_data.given_q > 1) && (!dut.u_aw.spare_q || dut.u_data.some_given_q));
+      inv_owed : assert (8'(u_w.data_owed) + 8'(dut.u_aw.spare_q) == 8'(dut.u_data.given_q) + 8'(mid) + 8'(ends_in_w));
       inv_tracked : assert (unanswered + 8'(dut.u_aw.spare_q) == tracked);
       inv_answers : assert (unanswered == 8'(u_w.data_owed) + 8'(u_w.done_q));
       inv_track_new :
       assert (dut.u_track_fifo.count_q == '0 || dut.u_track.out_valid_q || (dut.u_track_fifo.count_q == 2'd1 && (u_w.shown || dut.u_aw.spare_q)));
-      inv_spare_ends : assert (!dut.u_w.spare_q || spare_last || mid);
-      inv_out_ends : assert (!dut.u_w.out_valid_q || out_last || (dut.u_w.spare_q || mid));
+      inv_spare_ends : assert (!dut.u_data.u_w.spare_q || spare_last || mid);
+      inv_out_ends : assert (!dut.u_data.u_w.out_valid_q || out_last || (dut.u_data.u_w.spare_q || mid));
     end
   end
 

@@ -18,14 +18,15 @@ PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
-REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/card_regs.sv", "formal/from_reset.sv",
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/table_lock.sv",
+              "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv"]
 DMA_PROOF = ["stream/stream_rules.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv", "control/control_dma.sv", "formal/control_dma_formal.sv"]
 DRAIN_PROOF = [*AXI, "host/reset_drain.sv", "formal/reset_drain_formal.sv"]
-WRITE_PROOF = [*AXI, "host/dma_write.sv", "formal/dma_write_formal.sv"]
+WRITE_PROOF = [*AXI, "host/dma_write_data.sv", "host/dma_write.sv", "formal/dma_write_formal.sv"]
 SHORT = ["formal/fifo_short.sv", "stream/stream_rules.sv", "stream/stream_slice.sv", "formal/from_reset.sv"]
-ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/axi4_if.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
+ORDER_PROOF = [*SHORT, "formal/axi_rules.sv", "host/axi4_if.sv", "host/dma_write_data.sv", "host/dma_write.sv", "formal/dma_write_order_formal.sv"]
 READ_PROOF = [*AXI, "host/dma_read_client.sv", "host/dma_read.sv", "formal/dma_read_formal.sv"]
 ANSWER_PROOF = [*SHORT, "host/dma_read_client.sv", "formal/dma_read_client_formal.sv"]
 LOOKUP_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "stream/stream_rules.sv", "stream/table_request.sv", "rx/front/rx_lookup.sv", "formal/from_reset.sv",
@@ -39,15 +40,17 @@ MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stre
                  "formal/from_reset.sv", "formal/tx_markers_formal.sv"]
 REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv", "rx/walk/walk_region.sv",
                 "formal/from_reset.sv", "formal/walk_region_formal.sv"]
-OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
+OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_told.sv", "rx/front/rx_raw_copy.sv",
+                "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
 REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "rx/front/rx_replay.sv", "formal/from_reset.sv",
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
                "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
-AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ahead.sv",
+AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_reads.sv",
+               "rx/walk/rq_ahead.sv",
                "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
-                                                                   "walk_progress", "walk_check")),
+                                                                   "walk_progress", "walk_runs", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
 CHECKSUM_PROOF = ["rx/front/rx_delay.sv", "rx/front/rx_checksum.sv", "formal/from_reset.sv", "formal/rx_checksum_formal.sv"]
 PACK_PROOF = [*WALK_PACKAGES, "rx/walk/walk_pack.sv", "formal/from_reset.sv", "formal/walk_pack_formal.sv"]
@@ -141,7 +144,7 @@ PROOFS = [
     Proof("rq_ahead_formal", AHEAD_PROOF, [
         ("rx/walk/rq_ahead.sv", "looked_msn_q == msn_i && ", ""),
         ("rx/walk/rq_ahead.sv", "collides_q == '0 && ", ""),
-        ("rx/walk/rq_ahead.sv", "read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b1;", "read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b0;"),
+        ("rx/walk/rq_reads.sv", "read_flow_q[i] == gone_flow_i) stale_q[i] <= 1'b1;", "read_flow_q[i] == gone_flow_i) stale_q[i] <= 1'b0;"),
         ("rx/walk/rq_forget.sv", "forget_q <= (SLOT_W + 1)'(ELEMENTS);", "forget_q <= (SLOT_W + 1)'(ELEMENTS - 1);"),
     ], {"ELEMENTS": 2}, "bounded", 24),
     Proof("byte_packer_formal", PACKER_PROOF, [
@@ -217,21 +220,21 @@ PROOFS = [
         ("host/dma_write.sv", ".in_valid_i (burst_valid && track_ready), .in_ready_o (aw_ready)", ".in_valid_i (burst_valid), .in_ready_o (aw_ready)"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "pdr", without=("*fifo.*", "*u_rotated.*", "u_w.last_*", "u_w.w_behind_aw", "*given_told", "*none_told")),
     Proof("dma_write_formal", WRITE_PROOF, [
-        ("host/dma_write.sv", "assign w_last    = out_final || page_beat == '1;", "assign w_last    = out_final;"),
-        ("host/dma_write.sv", "&& (!burst_start || any_shown);", ";"),
+        ("host/dma_write_data.sv", "assign w_last    = out_final || page_beat == '1;", "assign w_last    = out_final;"),
+        ("host/dma_write_data.sv", "&& (!burst_start || any_shown);", ";"),
         ("host/dma_write.sv", "extra:     over", "extra: 1'b0"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, "bounded", 10, without=("dut.*", "u_aw.*", "u_w.u_stands.*", "u_w.outstanding", "*told_once")),
     Proof("dma_write_order_formal", ORDER_PROOF, [
-        ("host/dma_write.sv", "page_beat_q  <= page_beat + 1'b1;", "page_beat_q  <= page_beat;"),
-        ("host/dma_write.sv", "& (out_final ? below_end : '1);", "& (out_final ? tag_q.below_end : '1);"),
-        ("host/dma_write.sv", "{in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0}", "{in_data, in_data} >> {data.offset, 3'd0}"),
+        ("host/dma_write_data.sv", "page_beat_q  <= page_beat + 1'b1;", "page_beat_q  <= page_beat;"),
+        ("host/dma_write_data.sv", "& (out_final ? below_end : '1);", "& (out_final ? tag_q.below_end : '1);"),
+        ("host/dma_write_data.sv", "{in_data, in_data} >> {LANE_W'(0) - cmd_offset_i, 3'd0}", "{in_data, in_data} >> {cmd_offset_i, 3'd0}"),
         ("host/dma_write.sv", "assign burst_addr  = split_q ? {next_page_q, PAGE_BEAT_W'(0)} : burst.addr;", "assign burst_addr  = burst.addr;"),
         ("host/dma_write.sv", "end_lane:  offset + bytes[LANE_W-1:0],", "end_lane:  bytes[LANE_W-1:0],"),
-        ("host/dma_write.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
+        ("host/dma_write_data.sv", "&& (!burst_start || any_shown);", "&& (!burst_start || any_shown || extra_q);"),
     ], {"DATA_W": 128, "OUTSTANDING": 4}, without=("u_w.last_*",), long=True),
     # That it goes on is in the line above, for ever. Here it is alone, so that what would stop it is found soon.
     Proof("dma_write_order_formal", ORDER_PROOF, [
-        ("host/dma_write.sv", "more_given_q || (some_given_q && aw_ready);", "more_given_q;"),
+        ("host/dma_write_data.sv", "more_given_q || (some_given_q && aw_ready_i);", "more_given_q;"),
         ("host/dma_write.sv", "high_out    = data_pop && data.client != LOW;", "high_out    = data_pop && data.client == 2'd0;"),
         ("host/dma_write.sv", "(room && !low_turn_q ? cmd_valid_i[1] && !passed_q : passed_q);", "(room && !low_turn_q ? !cmd_valid_i[1] || passed_q : passed_q);"),
         ("host/dma_write.sv", "low_turn_q <= !low_turn_q && cmd_valid_i == 3'b100", "low_turn_q <= cmd_valid_i[LOW]"),
@@ -287,11 +290,11 @@ PROOFS = [
     ], {"DATA_W": 128}),
     Proof("walk_check_formal", CHECK_PROOF, [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
-        ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0);", "4'(!silent && !mpa_bad && region_q && !region_bad.bounds);"),
-        ("rx/walk/walk_check.sv", "4'(!silent && !mpa_bad && region_q && region_bad == '0)", "4'(!mpa_bad && region_q && region_bad == '0)"),
-        ("rx/walk/walk_check.sv", "sge_bad && has_payload_q && !too_long;", "sge_bad && has_payload_q && !too_long && runs_q == 2'd0;"),
+        ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!silent && !mpa_bad && region_q && !region_bad.bounds;"),
+        ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!mpa_bad && region_q && region_bad == '0;"),
+        ("rx/walk/walk_check.sv", "sge_bad && has_payload_q && !too_long;", "sge_bad && has_payload_q && !too_long && !is_place;"),
         ("rx/walk/walk_check.sv", "assign ops = state_q == Ops && !refused_q;", "assign ops = state_q == Ops;"),
-        ("rx/walk/walk_check.sv", "assign run_bytes_o = run_bytes_q[run_q];", "assign run_bytes_o = header_q.payload_len;"),
+        ("rx/walk/walk_runs.sv", "assign bytes_o = run_bytes_q[run_q];", "assign bytes_o = first_bytes_i;"),
         ("rx/walk/walk_check.sv", "seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err", "1'b0 && next_header.err"),
     ], depth=5),
     # Without FEW, for all lengths, it is too long for a list: that was proven once, in 12 minutes.
@@ -310,7 +313,8 @@ PROOFS = [
         ("rx/walk/walk_framer.sv", "assign leading = lead_q;", "assign leading = 1'b0;"),
         ("rx/walk/walk_framer.sv", "(17'(ulpdu_len_q) + 17'd9) >> 2", "(17'(ulpdu_len_q) + 17'd10) >> 2"),
         ("rx/walk/walk_framer.sv", "(want == left[4:0] && !odd)", "want == left[4:0]"),
-        ("rx/walk/walk_framer.sv", "rest_q <= rest - 15'(WORDS) + 15'(near);", "rest_q <= rest - 15'(WORDS);"),
+        ("rx/walk/walk_framer.sv", "rest_q        <= rest - 15'(WORDS) + 15'(near_q);", "rest_q <= rest - 15'(WORDS);"),
+        ("rx/walk/walk_framer.sv", "marks && !at_end ? 5'd4 : 5'd3", "marks ? 5'd4 : 5'd3"),
         ("rx/walk/walk_framer.sv", "{distance_q + 14'(marker_lane_q), 2'd0};", "{distance_q, 2'd0};"),
         ("rx/walk/walk_framer.sv", "fire && (beat_q.seg_last ? held_last_q : next_lane[LANE_W]);", "fire && next_lane[LANE_W];"),
         ("rx/walk/walk_framer.sv", "start = waits_q ? wait_q :", "start = waits_q && state_q == Idle ? wait_q :"),
@@ -345,8 +349,8 @@ PROOFS = [
     ], {"DATA_W": 128}),
     Proof("rx_output_formal", OUTPUT_PROOF, [
         ("rx/front/rx_output.sv", "bytes: in_raw.raw_len, iova", "bytes: 16'(in_raw.raw_slot), iova"),
-        ("rx/front/rx_output.sv", "(told_ready && raw_steps_q[2]));", "(told_ready && raw_steps_q[1]));"),
-        ("rx/front/rx_output.sv", "raw_last_q  <= head.bytes <= 16'(LANES);", "raw_last_q  <= head.bytes < 16'(LANES);"),
+        ("rx/front/rx_raw_copy.sv", "addr_valid_o = raw_steps_q[2];", "addr_valid_o = raw_steps_q[1];"),
+        ("rx/front/rx_raw_copy.sv", "raw_last_q  <= frame_bytes_i <= 16'(LANES);", "raw_last_q  <= frame_bytes_i < 16'(LANES);"),
         ("rx/front/rx_output.sv", ".rd_ready_i(pop), .rd_data_o(head)", ".rd_ready_i(pop || wr_cmd_ready_i), .rd_data_o(head)"),
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
         ("rx/front/rx_output.sv", "pop = given_q || (", "pop = ("),

@@ -197,14 +197,14 @@ module rx_output_formal
   assign sized_2 = !(list_q[2].place || list_q[2].raw) || (list_q[2].bytes != '0 && list_q[2].bytes <= 16'd16384);
   always_comb begin
     if (rst_ni) begin
-      inv_one_ring : assert (dut.old_q == '0 && dut.base_q == base_q && dut.slot_log2_q[3:0] == log2_q);
+      inv_one_ring : assert (dut.u_copy.old_q == '0 && dut.u_copy.base_q == base_q && dut.u_copy.slot_log2_q[3:0] == log2_q);
       inv_inside : assert (inside_q == queued && queued <= 2'd2);
       inv_queue_1 : assert (queued < 2'd1 || is_it(dut.u_queue.word_q[0], list_q[1]));
       inv_queue_2 : assert (queued < 2'd2 || is_it(dut.u_queue.word_q[1], list_q[2]));
       inv_head : assert (!dut.head_valid || is_it(head, oldest));
       // Of each report the record: of those in the queue, and of those that may be told.
       inv_records :
-      assert (3'(dut.u_records.count_q) == 3'(dut.u_told.count_q) + 3'(queued >= 2'd1 && dut.u_queue.word_q[0][ENTRY_W-4]) +
+      assert (3'(dut.u_told.u_records.count_q) == 3'(dut.u_told.u_told.count_q) + 3'(queued >= 2'd1 && dut.u_queue.word_q[0][ENTRY_W-4]) +
                            3'(queued == 2'd2 && dut.u_queue.word_q[1][ENTRY_W-4]));
       inv_sizes : assert ((inside_q < 2'd1 || sized_1) && (inside_q < 2'd2 || sized_2));
       inv_state : assert (commanded_q == (dut.state_q != COMMAND) && dut.state_q != 2'd3);
@@ -212,18 +212,20 @@ module rx_output_formal
       inv_given : assert (dut.given_q == given_q && (!given_q || (dut.state_q == PLACING && dut.head_valid && oldest.place)));
       inv_left : assert (!commanded_q || (left_q != '0 && left_q <= 16'd16384));
       inv_copy :
-      assert (dut.state_q != COPYING || (dut.left_q == (left_q + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == due_last &&
-                        (!due_last || dut.raw_count_q == COUNT_W'(left_q))));
+      assert (dut.state_q != COPYING || (dut.u_copy.left_q == (left_q + 16'(LANES - 1)) / 16'(LANES) && dut.u_copy.raw_last_q == due_last &&
+                        (!due_last || dut.u_copy.raw_count_q == COUNT_W'(left_q))));
       // From the second cycle of its head on a raw copy is set up, and waits for its command.
       inv_copy_ahead :
-      assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0] && dut.state_q != COPYING) ||
-                              (dut.left_q == (oldest.bytes + 16'(LANES - 1)) / 16'(LANES) && dut.raw_last_q == (oldest.bytes <= 16'(LANES)) &&
-                               dut.raw_count_q == {oldest.bytes[COUNT_W-2:0] == '0, oldest.bytes[COUNT_W-2:0]}));
-      inv_copy_count : assert (dut.state_q != COPYING || dut.raw_count_q == {left_q[COUNT_W-2:0] == '0, left_q[COUNT_W-2:0]});
-      inv_steps : assert (dut.raw_steps_q == 3'd0 || dut.raw_steps_q == 3'd1 || dut.raw_steps_q == 3'd3 || dut.raw_steps_q == 3'd7);
-      inv_raw_1 : assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[0]) || 64'(dut.raw_offset_q) == slot_at);
-      inv_raw_2 : assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[1]) || dut.raw_low_q == low_sum);
-      inv_raw_3 : assert (!(dut.head_valid && oldest.raw && dut.raw_steps_q[2]) || {dut.raw_addr_high_q, dut.raw_addr_low_q} == base_q + slot_at);
+      assert (!(dut.head_valid && oldest.raw && dut.u_copy.raw_steps_q[0] && dut.state_q != COPYING) ||
+                              (dut.u_copy.left_q == (oldest.bytes + 16'(LANES - 1)) / 16'(LANES) && dut.u_copy.raw_last_q == (oldest.bytes <= 16'(LANES)) &&
+                               dut.u_copy.raw_count_q == {oldest.bytes[COUNT_W-2:0] == '0, oldest.bytes[COUNT_W-2:0]}));
+      inv_copy_count : assert (dut.state_q != COPYING || dut.u_copy.raw_count_q == {left_q[COUNT_W-2:0] == '0, left_q[COUNT_W-2:0]});
+      inv_steps :
+      assert (dut.u_copy.raw_steps_q == 3'd0 || dut.u_copy.raw_steps_q == 3'd1 || dut.u_copy.raw_steps_q == 3'd3 || dut.u_copy.raw_steps_q == 3'd7);
+      inv_raw_1 : assert (!(dut.head_valid && oldest.raw && dut.u_copy.raw_steps_q[0]) || 64'(dut.u_copy.raw_offset_q) == slot_at);
+      inv_raw_2 : assert (!(dut.head_valid && oldest.raw && dut.u_copy.raw_steps_q[1]) || dut.u_copy.raw_low_q == low_sum);
+      inv_raw_3 :
+      assert (!(dut.head_valid && oldest.raw && dut.u_copy.raw_steps_q[2]) || {dut.u_copy.raw_addr_high_q, dut.u_copy.raw_addr_low_q} == base_q + slot_at);
     end
   end
 

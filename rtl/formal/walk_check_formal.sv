@@ -186,7 +186,7 @@ module walk_check_formal
       op_is_it : assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
       run_ends : assert (!run_valid || run_end == (placed_q + 3'd1 == grants_q));
       kept_if_placed :
-      assert (!verdict_valid || (verdict_keep == (grants_q != '0 && dut.todo_q != '0) && placed_q == '0 && verdict_beats == beats_q));
+      assert (!verdict_valid || (verdict_keep == (grants_q != '0 && dut.u_runs.todo_q != '0) && placed_q == '0 && verdict_beats == beats_q));
       kept_with_place : assert (!(verdict_valid && verdict_ready_i && verdict_keep) || place);
       one_verdict : assert (!verdict_valid || (!verdict_given_q && beats_q != '0));
       verdict_given : assert (!dut.final_step || beats_q == '0 || verdict_given_q || (verdict_valid && verdict_ready_i));
@@ -220,22 +220,23 @@ module walk_check_formal
       inv_piece_1 : assert (state != SUMS || piece_1_q == dut.taken);
       inv_piece_2 : assert (!(state == RESULT && asked_q[2]) || piece_2_q == dut.taken);
       inv_result : assert (state != RESULT || asked_q[2] || dut.too_long);
-      inv_gathering : assert (!gathering || (whole_q && dut.receive_q && placed_q == '0 && dut.run_q == '0 && !verdict_given_q));
-      inv_run_q : assert (!ops || dut.run_q == placed_q[1:0]);
+      inv_gathering : assert (!gathering || (whole_q && dut.receive_q && placed_q == '0 && dut.u_runs.run_q == '0 && !verdict_given_q));
+      inv_run_q : assert (!ops || dut.u_runs.run_q == placed_q[1:0]);
       inv_owed : assert (!(gathering || ops) || (dut.owed_q == (beats_q != '0 && !verdict_given_q) && dut.tail_q.beats == beats_q));
       inv_owed_first : assert (!(ops && dut.owed_q) || placed_q == '0);
       inv_refused : assert (!dut.refused_q || (refused_q && (ops || state == LOOK)));
-      inv_refused_all : assert (!(ops && refused_q && !dut.refused_q) || dut.todo_q == '0);
+      inv_refused_all : assert (!(ops && refused_q && !dut.refused_q) || dut.u_runs.todo_q == '0);
       inv_refused_ends : assert (!(gathering && refused_q) || dut.refused_q || !dut.has_payload_q);
       inv_grants : assert (grants_q <= 3'd4 && placed_q <= grants_q);
       inv_four : assert (!gathering || grants_q <= 3'd3);
       inv_none_yet : assert (!(state inside {ELEMENT, SKIP, SKIPPED}) || grants_q == '0);
       inv_todo :
-      assert (!(ops && !dut.refused_q) || dut.todo_q == '0 || (dut.todo_q == left && whole_q && header_q.err == ERR_NONE &&
+      assert (!(ops && !dut.refused_q) || dut.u_runs.todo_q == '0 || (dut.u_runs.todo_q == left && whole_q && header_q.err == ERR_NONE &&
                         header_q.kind != CLASS_ENGINE && !refused_q));
-      inv_todo_gathering : assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.todo_q == ones && dut.runs_q == grants_q[1:0]));
-      inv_todo_none : assert (!gathering || dut.has_payload_q || dut.todo_q == '0);
-      inv_done : assert (!(ops && !dut.refused_q && dut.todo_q == '0) || placed_q == '0 || placed_q == grants_q);
+      inv_todo_gathering :
+      assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.u_runs.todo_q == ones && dut.u_runs.runs_q == grants_q[1:0]));
+      inv_todo_none : assert (!gathering || dut.has_payload_q || dut.u_runs.todo_q == '0);
+      inv_done : assert (!(ops && !dut.refused_q && dut.u_runs.todo_q == '0) || placed_q == '0 || placed_q == grants_q);
       inv_op : assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
     end
   end
@@ -244,8 +245,8 @@ module walk_check_formal
     always_comb begin
       if (rst_ni) begin
         inv_grant :
-        assert (!(gathering || ops) || dut.refused_q || dut.todo_q == '0 || 3'(i) >= grants_q ||
-                           {dut.run_iova_q[i], dut.run_bytes_q[i]} == grant_q[i]);
+        assert (!(gathering || ops) || dut.refused_q || dut.u_runs.todo_q == '0 || 3'(i) >= grants_q ||
+                           {dut.u_runs.run_iova_q[i], dut.u_runs.run_bytes_q[i]} == grant_q[i]);
       end
     end
   end

@@ -266,7 +266,8 @@ module walk_framer_formal
   localparam logic [2:0] IDLE = 3'd0, LENGTH = 3'd1, FIRST = 3'd2, BEATS = 3'd3, THROW = 3'd4;
   logic [ 2:0] state;
   logic [14:0] rest;  // the FPDU's words from this beat on, without markers
-  logic beyond, few, all;
+  logic beyond, few, all, takes, leaves;
+  logic [       4:0] cap;  // words that the beat can have
   logic [      15:0] want;
   logic [DATA_W-1:0] slot_data;
   logic [      31:0] in_hand;  // the length field, if all is here
@@ -277,6 +278,9 @@ module walk_framer_formal
   assign want = 16'(rest) + 16'(beyond);
   assign few = left <= 14'(WORDS);
   assign all = want <= 16'(WORDS) && want <= 16'(left);
+  assign cap = few ? 5'(left) : 5'(WORDS);
+  assign takes = near && 5'(marker_lane) < cap;  // the marker is among them
+  assign leaves = takes && 5'(marker_lane) + 5'd1 != cap;
   assign length_lane = (LANE_W + 1)'(dut.lane_q) + (LANE_W + 1)'(lead);
   assign in_hand = 32'({dut.next_data[31:0], dut.held_data_q} >> {length_lane, 5'd0});
   assign slot_data   = slot_q == oldest && dut.held_q ? dut.held_data_q :
@@ -319,15 +323,9 @@ module walk_framer_formal
       inv_next_marker : assert (state != BEATS || {dut.marker_beat_q, dut.marker_lane_q} == 7'd0 - 7'(phase_q + 7'(opos_q + 14'(WORDS))));
       inv_distance : assert (!(state inside {FIRST, BEATS}) || dut.distance_q == opos_q - start_q - (first_q ? 14'd0 : 14'(lead)));
       inv_few : assert (state != FIRST || dut.few_q == (left <= 14'(WORDS)));
-      inv_fits :
-      assert (state != FIRST || ((dut.fits_q[0] | 5'h10) == {1'b1, 4'((left <= 14'(WORDS) ? 5'(left) : 5'(WORDS)) - 5'd2)} &&
-                        dut.fits_q[0][4] == (left < 14'd2)));
-      inv_fits_1 :
-      assert (state != FIRST || ((dut.fits_q[1] | 5'h10) == {1'b1, 4'((left <= 14'(WORDS) ? 5'(left) : 5'(WORDS)) - 5'd3)} &&
-                          dut.fits_q[1][4] == (left < 14'd3)));
-      inv_fits_2 :
-      assert (state != FIRST || ((dut.fits_q[2] | 5'h10) == {1'b1, 4'((left <= 14'(WORDS) ? 5'(left) : 5'(WORDS)) - 5'd4)} &&
-                          dut.fits_q[2][4] == (left < 14'd4)));
+      inv_near : assert (!(state inside {FIRST, BEATS}) || dut.near_q == (dut.markers_q && dut.marker_beat_q == '0));
+      inv_whole : assert (state != FIRST || (dut.whole_q.most == 4'(cap - 5'd2 - 5'(takes)) && dut.whole_q.never == (left < 14'd2 + 14'(takes))));
+      inv_loose : assert (state != FIRST || (dut.loose_q.most == 4'(cap - 5'd3 - 5'(leaves)) && dut.loose_q.never == (left < 14'd3 + 14'(leaves))));
       inv_before :
       assert (state != FIRST || ((dut.before_q | 5'h10) == {1'b1, 4'(4'(dut.marker_lane_q) - 4'd2)} &&
                           dut.before_q[4] == (dut.marker_lane_q < LANE_W'(2))));

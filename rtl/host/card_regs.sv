@@ -130,8 +130,10 @@ module card_regs
     unique case (wr_state_q)
       WrCollect:   if (aw_held_q && w_held_q) wr_state_d = WrExecute;
       WrExecute:   wr_state_d = table_start && operation inside {TABLE_OPERATION_WRITE, TABLE_OPERATION_READ} ? WrTable : WrRespond;
-      WrTable:     if (!core_rst_ni) wr_state_d = WrRespond;
- else if (tbl_req_ready_i) wr_state_d = WrTableWait;
+      WrTable: begin
+        if (!core_rst_ni) wr_state_d = WrRespond;
+        else if (tbl_req_ready_i) wr_state_d = WrTableWait;
+      end
       WrTableWait: if (table_done || !core_rst_ni) wr_state_d = WrRespond;
       WrRespond:   if (s_axil.bready) wr_state_d = WrCollect;
       default:     wr_state_d = WrCollect;
@@ -331,23 +333,18 @@ module card_regs
   // ---------------------------------------------------------------- the lock of the tables (TABLE_LOCK)
   logic [PORTS-1:0] lock;  // the port has the lock, or nobody has: a read gives this bit, and takes the lock
 
-  if (PORTS == 1) begin : gen_no_lock
-    assign lock = '0;
-    logic unused_off;
-    assign unused_off = ^off_i;
-  end else begin : gen_lock
-    localparam logic [15:0] SECOND = 16'h0100;
-    logic held_q, owner_q;
-    assign lock = {!held_q || owner_q, !held_q || !owner_q};
-
-    always_ff @(posedge clk_i or negedge core_rst_ni) begin
-      if (!core_rst_ni) {held_q, owner_q} <= '0;
-      else if (held_q && off_i[owner_q]) held_q <= 1'b0;
-      else if (reg_write && wr_offset == REG_TABLE_LOCK + (owner_q ? SECOND : '0)) held_q <= 1'b0;
-      else if (bus_read && bus_read_offset == REG_TABLE_LOCK && lock[0]) {held_q, owner_q} <= 2'b10;
-      else if (bus_read && bus_read_offset == REG_TABLE_LOCK + SECOND && lock[1]) {held_q, owner_q} <= 2'b11;
-    end
-  end
+  table_lock #(
+    .PORTS(PORTS)
+  ) u_lock (
+    .clk_i,
+    .rst_ni        (core_rst_ni),
+    .off_i,
+    .write_i       (reg_write),
+    .write_offset_i(wr_offset),
+    .read_i        (bus_read),
+    .read_offset_i (bus_read_offset),
+    .lock_o        (lock)
+  );
 
   // ---------------------------------------------------------------- read channel
   logic [NUM_READ_WORDS-1:0][31:0] words;

@@ -4,17 +4,15 @@
 //            on the order. Latency is two cycles from a beat to its W beat, with no gap between beats, bursts or commands. Responses are always
 //            taken; those of a command are reported as one (`written_o`).
 // Pipeline:  command ─► order FIFO ─► splitter at 4 KiB ─► AW          (a burst never exceeds 4 KiB; 256 beats at 128 bits)
-//                   └─► data FIFO ──► rotate by the address ─► merge with the beat before ─► W
+//                   └─► data FIFO ──► dma_write_data ─► W
 //            stage  | registers                 | what happens                              | hazards
 //            accept | u_burst_fifo, u_data_fifo | a command of the client whose turn it is  | both have room
 //            burst  | u_burst, split_q          | cut at 4 KiB pages, one burst a cycle     | OUTSTANDING bursts at most (u_track_fifo)
 //            AW     | u_aw                      | register slice                            | AWREADY
-//            rotate | u_rotated                 | a beat of the command's client is rotated | room for four
-//            merge  | carry_q, extra_q          | merged with the beat before, strobes      | given_q: a burst's first beat waits for its AW
-//            W      | u_w                       | register slice                            | WREADY
+//            data   | u_data                    | the client's beats, rotated and merged    | a burst's first beat waits for its AW
 //            B      | u_track, bad_q            | responses by command
 // Why:       Commands and data are executed in the order of acceptance, so host memory changes in that order too.
-//            AW and W are in register slices and the rotated beats in a queue, so no path leads from the bus to a client.
+//            AW is in a register slice, so no path leads from the bus to a client.
 //            AWUSER is 1 for the writes of client 0, whose order matters only to a report that waits for their answers. It is 0 for all others, which
 //            may not be seen before any earlier write (docs/card.md "The RTL boundary").
 //            Clients 0 and 1 take turns. Client 2 may be left out: its command is accepted only when the others offer nothing, now and a cycle ago,
@@ -252,143 +250,36 @@ module dma_write #(
   assign m_axi.awsize  = 3'(LANE_W);
   assign m_axi.awburst = 2'b01;
 
-  // ---------------------------------------------------------------- rotate
-  typedef struct packed {
-    logic [PAGE_BEAT_W-1:0] page_beat;    // of the command's first bus beat
-    logic [BYTES-1:0]       from_offset;  // lanes from the first byte on
-    logic [BYTES-1:0]       below_end;    // lanes up to the last one
-    logic                   extra;
-    logic                   first;
-    logic                   last;
-  } tag_t;
-
-  logic [BEATS_W-1:0] in_left_q, in_left;  // beats of the client from this one on, less one
-  logic in_first_q, in_last_q;  // this beat is the command's first one; of others: its last one
-  logic in_valid, in_last, rot_ready, rot_valid, rot_take;
-  logic [DATA_W-1:0] in_data, rot_d, rot_q;
-  tag_t tag_d, tag_q;
-
-  assign in_valid = data_valid && wr_valid_i[data.client];
-  assign in_data  = wr_data_i[data.client];
-  assign in_left  = in_first_q ? data.in_beats : in_left_q;
-  assign in_last  = in_first_q ? data.single : in_last_q;
-  for (genvar c = 0; c < 3; c++) begin : gen_data_ready
-    assign wr_ready_o[c] = data_valid && rot_ready && data.client == 2'(c);
-  end
-  assign data_pop = in_valid && rot_ready && in_last;
-  assign rot_d = DATA_W'({in_data, in_data} >> {LANE_W'(0) - data.offset, 3'd0});
-  assign tag_d = '{
-          page_beat: data.page_beat,
-          from_offset: {BYTES{1'b1}} << data.offset,
-          below_end: data.end_lane == '0 ? '1 : ~({BYTES{1'b1}} << data.end_lane),
-          extra: data.extra,
-          first: in_first_q,
-          last: in_last
-      };
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) in_first_q <= 1'b1;
-    else if (in_valid && rot_ready) in_first_q <= in_last;
-  end
-  always_ff @(posedge clk_i) begin
-    if (in_valid && rot_ready) begin
-      in_left_q <= in_left - 1'b1;
-      in_last_q <= in_left == BEATS_W'(1);
-    end
-  end
-
-  // A client's ready ends here: no bus signal reaches it. Four beats, as many as come before a command's AW is shown.
-  fifo_sync #(
-    .WIDTH($bits(tag_t) + DATA_W),
-    .DEPTH(4)
-  ) u_rotated (
+  // ---------------------------------------------------------------- W
+  logic data_last, data_idle;
+  dma_write_data #(
+    .DATA_W     (DATA_W),
+    .OUTSTANDING(OUTSTANDING),
+    .CLIENTS    (3)
+  ) u_data (
     .clk_i,
     .rst_ni,
-    .wr_valid_i(in_valid),
-    .wr_ready_o(rot_ready),
-    .wr_data_i ({tag_d, rot_d}),
-    .rd_valid_o(rot_valid),
-    .rd_ready_i(rot_take),
-    .rd_data_o ({tag_q, rot_q}),
-    .count_o   ()
-  );
-
-  // ---------------------------------------------------------------- merge
-  logic [DATA_W-1:0] carry_q;  // the rotated beat before this one
-  logic [BYTES-1:0] below_end_q, below_end;
-  logic extra_q;  // the carry holds the command's last bytes
-  logic [PAGE_BEAT_W-1:0] page_beat_q, page_beat;
-  logic page_start_q;  // the next beat is the first of a page
-  logic out_valid, out_first, out_final, out_load, burst_start;
-  logic [ BYTES-1:0] strobe;
-  logic [DATA_W-1:0] merged;
-
-  assign below_end   = extra_q ? below_end_q : tag_q.below_end;
-  assign out_first   = !extra_q && tag_q.first;
-  assign out_final   = extra_q || (tag_q.last && !tag_q.extra);
-  assign page_beat   = out_first ? tag_q.page_beat : page_beat_q;
-  assign burst_start = out_first || page_start_q;
-
-  for (genvar i = 0; i < int'(BYTES); i++) begin : gen_lane
-    assign merged[8*i+:8] = (tag_q.from_offset[i] && !extra_q) ? rot_q[8*i+:8] : carry_q[8*i+:8];
-  end
-  assign strobe = (out_first ? tag_q.from_offset : '1) & (out_final ? below_end : '1);
-
-  // Bursts given to AW's register whose W has not begun. All of them are shown, but for one that waits behind another there (AWREADY itself reaches
-  // no counter).
-  logic [$clog2(OUTSTANDING+3)-1:0] given_q;
-  logic some_given_q, more_given_q, any_shown, starts;  // given_q != 0, given_q > 1
-
-  logic w_ready, w_last;
-
-  assign any_shown = more_given_q || (some_given_q && aw_ready);
-  assign out_valid = (rot_valid || extra_q) && (!burst_start || any_shown);
-  assign out_load  = out_valid && w_ready;
-  assign starts    = out_load && burst_start;
-  assign rot_take  = out_load && !extra_q;
-  assign w_last    = out_final || page_beat == '1;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      extra_q      <= 1'b0;
-      given_q      <= '0;
-      some_given_q <= 1'b0;
-      more_given_q <= 1'b0;
-    end else begin
-      if (out_load) extra_q <= !extra_q && tag_q.last && tag_q.extra;
-      if (aw_load && !starts) begin
-        given_q      <= given_q + 1'b1;
-        some_given_q <= 1'b1;
-        more_given_q <= some_given_q;
-      end else if (!aw_load && starts) begin
-        given_q      <= given_q - 1'b1;
-        some_given_q <= more_given_q;
-        more_given_q <= given_q > 2;
-      end
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (out_load) begin
-      below_end_q  <= below_end;
-      carry_q      <= rot_q;
-      page_beat_q  <= page_beat + 1'b1;
-      page_start_q <= page_beat == '1;
-    end
-  end
-
-  stream_slice #(
-    .WIDTH(1 + BYTES + DATA_W)
-  ) u_w (
-    .clk_i,
-    .rst_ni,
-    .in_valid_i (out_valid),
-    .in_ready_o (w_ready),
-    .in_data_i  ({w_last, strobe, merged}),
-    .out_valid_o(m_axi.wvalid),
-    .out_ready_i(m_axi.wready),
-    .out_data_o ({m_axi.wlast, m_axi.wstrb, m_axi.wdata}),
-    .shown_o    ()
+    .cmd_valid_i    (data_valid),
+    .cmd_pop_o      (data_pop),
+    .cmd_client_i   (data.client),
+    .cmd_offset_i   (data.offset),
+    .cmd_page_beat_i(data.page_beat),
+    .cmd_end_lane_i (data.end_lane),
+    .cmd_in_beats_i (data.in_beats),
+    .cmd_single_i   (data.single),
+    .cmd_extra_i    (data.extra),
+    .wr_valid_i,
+    .wr_ready_o,
+    .wr_data_i,
+    .wr_ends_o      (data_last),
+    .given_i        (aw_load),
+    .aw_ready_i     (aw_ready),
+    .wvalid_o       (m_axi.wvalid),
+    .wready_i       (m_axi.wready),
+    .wlast_o        (m_axi.wlast),
+    .wstrb_o        (m_axi.wstrb),
+    .wdata_o        (m_axi.wdata),
+    .idle_o         (data_idle)
   );
 
   // ---------------------------------------------------------------- responses, in the order of the bursts
@@ -438,9 +329,8 @@ module dma_write #(
     else if (m_axi.bvalid) bad_q <= bad && !track[0];
   end
   assign request_o = m_axi.awvalid && m_axi.awready;
-  assign error_o = m_axi.bvalid && m_axi.bresp[1];
-  assign idle_o       = !burst_valid && !data_valid && !kept_track_valid && !track_valid && !rot_valid && !extra_q && !m_axi.wvalid &&
-                        !kept_valid && cmd_valid_i == '0;
+  assign error_o   = m_axi.bvalid && m_axi.bresp[1];
+  assign idle_o    = !burst_valid && !data_valid && !kept_track_valid && !track_valid && data_idle && !kept_valid && cmd_valid_i == '0;
 
   logic unused_inputs;
   assign unused_inputs = ^{m_axi.bid, m_axi.bresp[0], wr_count_i, wr_last_i, unused_bytes};
@@ -451,15 +341,14 @@ module dma_write #(
 
   for (genvar c = 0; c < 3; c++) begin : gen_client_check
     `WEFT_ASSERT(size_ok, cmd_valid_i[c] -> cmd_bytes_i[c] >= 16'd1 && cmd_bytes_i[c] <= 16'd16384)
-    `WEFT_ASSERT(last_fits, wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == in_last)
+    `WEFT_ASSERT(last_fits, wr_valid_i[c] && wr_ready_o[c] -> wr_last_i[c] == data_last)
     `WEFT_ASSERT(full_but_last, wr_valid_i[c] && !wr_last_i[c] -> wr_count_i[c] == COUNT_W'(BYTES))
-    `WEFT_ASSERT(count_fits, wr_valid_i[c] && wr_ready_o[c] && in_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset)
+    `WEFT_ASSERT(count_fits, wr_valid_i[c] && wr_ready_o[c] && data_last -> wr_count_i[c][LANE_W-1:0] == data.end_lane - data.offset)
   end
   `WEFT_ASSERT(low_waits, cmd_ready_o[LOW] -> cmd_valid_i[1:0] == '0 && high_q == '0)
   `WEFT_ASSERT(accepts_what_it_takes, accept == ((cmd_valid_i & cmd_ready_o) != '0))
   `WEFT_ASSERT(none_told, high_none_q == (high_q == '0))
   `WEFT_ASSERT(response_expected, m_axi.bvalid -> track_valid)
-  `WEFT_ASSERT(given_told, some_given_q == (given_q != '0) && more_given_q == (given_q > 1))
   `WEFT_ASSERT(one_id, m_axi.bvalid -> m_axi.bid == 2'd0)
 
   for (genvar i = 0; i < int'(BYTES); i++) begin : gen_point

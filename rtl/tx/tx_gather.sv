@@ -330,11 +330,10 @@ module tx_gather
   // ---------------------------------------------------------------- the step that ended
   logic end_q, end_frame_q, end_bad_q;  // bad: of its job, a read failed
   logic end_last_q, end_notify_q;
-  logic [1:0] end_status_q, status;
-  logic        [15:0] end_flow_q;
-  frame_t             end_step_frame_q;
-  logic               end_drop_q;
-  job_report_t        report;
+  logic   [ 1:0] end_status_q;
+  logic   [15:0] end_flow_q;
+  frame_t        end_step_frame_q;
+  logic          end_drop_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -370,32 +369,27 @@ module tx_gather
   end
 
   // ---------------------------------------------------------------- the end of a job
-  assign status = end_bad_q ? STATUS_READ_ERROR : end_status_q;
-
-  always_comb begin
-    report        = '0;
-    report.kind   = REPORT_KIND_JOB;
-    report.status = 8'(status);
-    report.flow   = end_flow_q;
-    report.job    = abort_number_o;
-  end
-
-  assign end_job_o    = end_q && end_last_q;
-  assign rpt_o        = report;
-  assign bad_job_o    = end_job_o && end_status_q == STATUS_MALFORMED;
-  assign read_error_o = end_job_o && status == STATUS_READ_ERROR;
-
-  for (genvar p = 0; p < PORTS; p++) begin : gen_port
-    logic ours;
-    assign ours           = abort_epoch_o.port == 1'(p) && abort_epoch_o.count == epoch_i[p];
-    assign rpt_valid_o[p] = end_job_o && ours && !job_reset_i[p] && (end_notify_q || status != STATUS_DONE);
-
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) job_done_o[p] <= '0;
-      else if (job_reset_i[p]) job_done_o[p] <= '0;
-      else if (end_job_o && ours) job_done_o[p] <= job_done_o[p] + 1'b1;
-    end
-  end
+  assign end_job_o = end_q && end_last_q;
+  tx_job_end #(
+    .PORTS(PORTS)
+  ) u_job_end (
+    .clk_i,
+    .rst_ni,
+    .job_reset_i,
+    .epoch_i,
+    .job_done_o,
+    .end_i       (end_job_o),
+    .number_i    (abort_number_o),
+    .of_i        (abort_epoch_o),
+    .flow_i      (end_flow_q),
+    .notify_i    (end_notify_q),
+    .status_i    (end_status_q),
+    .read_error_i(end_bad_q),
+    .rpt_valid_o,
+    .rpt_o,
+    .bad_job_o,
+    .read_error_o
+  );
 
   logic unused;
   assign unused = slot_valid_i;

@@ -169,4 +169,18 @@ package rx_front_pkg;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
+  // A write to host memory, for rx_told: the last one of its report, of an FPDU, its fence's colour.
+  typedef struct packed {
+    logic last;
+    logic fpdu;
+    logic colour;
+  } told_write_t;
+
+  // A report in wait of its writes: whether it has some, is of an FPDU, of one that was placed, may be joined (rx_report).
+  typedef struct packed {
+    logic awaits;
+    logic fpdu;
+    logic placed;
+    logic joins;
+  } told_t;
 endpackage

@@ -93,10 +93,6 @@ module rx_output
     Copying = 2'b10
   } state_e;
 
-  localparam int unsigned TOLD = 64;  // reports in wait of their writes
-  localparam int unsigned RECORDS = 2 * TOLD;  // with those of queued operations
-  localparam int unsigned OWED_W = $clog2(TOLD + 1);
-
   typedef struct packed {
     kind_e       kind;
     logic        raw;
@@ -109,20 +105,6 @@ module rx_output
     logic [15:0] bytes;   // Place, and of a raw copy
     logic [63:0] iova;    // Place; else port, raw slot, start and stop in the store
   } entry_t;
-
-  // A write in flight: the last one of its report, and whether that is an FPDU's.
-  typedef struct packed {
-    logic last;
-    logic fpdu;
-    logic colour;
-  } write_t;
-
-  typedef struct packed {
-    logic awaits;  // writes of its own
-    logic fpdu;
-    logic placed;
-    logic joins;
-  } told_t;
 
   entry_t in, head;
   logic in_port, in_valid, close_joins, in_ready, head_valid, pop, queue_ready, record_ready;
@@ -195,87 +177,25 @@ module rx_output
 
   // ---------------------------------------------------------------- one operation after the other
   state_e state_q, state_d;
-  logic is_place, placing, copying, last_beat, placed_q, given_q, told_push, told_ready, may_write, write_room;
-  told_t told_in;
+  logic is_place, placing, copying, last_beat, placed_q, given_q, told_push, told_ready, may_write, write_push, write_room;
+  logic copy_addressed, copy_valid, copy_last, copies;
+  logic [       63:0] copy_addr;
+  logic [ DATA_W-1:0] copy_data;
+  logic [COUNT_W-1:0] copy_count;
 
-  assign is_place = head.kind[0];
-  assign placing  = state_q[0];
-  assign copying  = state_q[1];
+  assign is_place       = head.kind[0];
+  assign placing        = state_q[0];
+  assign copying        = state_q[1];
 
-  logic raw_start, reading_q, room;
-  logic [15:0] pos_q, beats_q, left_q;  // next beat, beats to read, beats not yet handed on
-  logic [       15:0] raw_beats;
-  logic               raw_last_q;
-  logic [COUNT_W-1:0] raw_count_q;  // bytes of the last one
-  logic [DATA_W-1:0] read_beat, raw_beat_q;
-  logic buffered, raw_valid_q, raw_free, raw_take, unused_idle;  // beat was read, is in the register, leaves
-
-  // A raw frame's address: the slot's offset, and the sum in two halves.
-  logic [30:0] raw_offset_q;
-  logic [32:0] raw_low_q;
-  logic [31:0] raw_addr_low_q, raw_addr_high_q;
-  logic [      2:0]       raw_steps_q;
-  logic                   raw_port;
-  logic [     63:0]       raw_base;
-  // Raw ring set up anew: copies of slots taken before go to the old ring, uncounted. The first one behind waits for the new base and size.
-  logic [PORTS-1:0][63:0] base_q;
-  logic [      7:0]       slot_log2_q;
-  logic [PORTS-1:0][ 7:0] old_q;
-  logic [PORTS-1:0] copied_q, stays, moves;  // copied_q: a cycle late, so that no count depends on the last beat's ready
-  logic [2:0] settled_q;
-  assign raw_port = PORTS != 1 && head.iova[48];
-  assign raw_base = base_q[raw_port];
-  for (genvar p = 0; p < PORTS; p++) begin : gen_ring
-    assign stays[p] = cfg_i.raw[p].reset || raw_given_up_i[p] || old_q[p] != '0;
-    assign moves[p] = copied_q[p] && old_q[p] == 8'd1;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) begin
-        raw_tail_o[p] <= '0;
-        old_q[p]      <= '0;
-        copied_q[p]   <= 1'b0;
-      end else begin
-        copied_q[p] <= last_beat && copying && raw_port == 1'(p);
-        if (raw_given_up_i[p]) begin
-          raw_tail_o[p] <= '0;
-          old_q[p]      <= old_q[p] + 8'(raw_taken_i[p] - raw_tail_o[p][15:0]) - 8'(copied_q[p]);
-        end else if (copied_q[p]) begin
-          if (old_q[p] != '0) old_q[p] <= old_q[p] - 8'd1;
-          else raw_tail_o[p] <= raw_tail_o[p] + 32'd1;
-        end
-      end
-    end
-    always_ff @(posedge clk_i) if (!stays[p]) base_q[p] <= cfg_i.raw[p].base;
-  end
-  always_ff @(posedge clk_i) if (!stays[0]) slot_log2_q <= cfg_i.raw_slot_log2;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) settled_q <= '0;
-    else settled_q <= moves != '0 ? '0 : {settled_q[1:0], 1'b1};
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) raw_steps_q <= '0;
-    else if (!head_valid || pop) raw_steps_q <= '0;
-    else raw_steps_q <= {raw_steps_q[1] && settled_q[2], raw_steps_q[0], 1'b1};
-  end
-  always_ff @(posedge clk_i) begin
-    raw_offset_q    <= 31'(head.iova[47:32]) << slot_log2_q[3:0];
-    raw_low_q       <= 33'(raw_base[31:0]) + 33'(raw_offset_q);
-    raw_addr_low_q  <= raw_low_q[31:0];
-    raw_addr_high_q <= raw_base[63:32] + 32'(raw_low_q[32]);
-  end
-
-  assign may_write      = write_room && (is_place || (told_ready && raw_steps_q[2]));
+  assign may_write      = write_room && (is_place || (told_ready && copy_addressed));
   assign wr_cmd_valid_o = head_valid && state_q == Command && head.writes && may_write;
-  assign wr_cmd_addr_o  = is_place ? head.iova : {raw_addr_high_q, raw_addr_low_q};
+  assign wr_cmd_addr_o  = is_place ? head.iova : copy_addr;
   assign wr_cmd_bytes_o = head.bytes;
 
-  assign last_beat      = wr_ready_i && ((placing && place_valid_i && place_last_i) || (copying && raw_valid_q && raw_last_q));
+  assign last_beat      = wr_ready_i && ((placing && place_valid_i && place_last_i) || (copying && copy_valid && copy_last));
   // A raw copy begins only if its report has room.
   assign told_push      = pop && head.report;
-
-  assign told_in.awaits = head.kind == Report ? placed_q : head.raw;
-  assign told_in.fpdu   = head.kind == Report;
-  assign told_in.placed = head.placed;
-  assign told_in.joins  = head.joins;
+  assign write_push     = wr_cmd_valid_o && wr_cmd_ready_i;
 
   always_comb begin
     state_d = state_q;
@@ -294,224 +214,101 @@ module rx_output
     endcase
   end
 
-  // ---------------------------------------------------------------- answers of host memory, and the reports
-  logic write_valid, told_valid, fate_valid, fate_ready, fate_failed, failed, failed_q, result, told_pop, tell;
-  logic written_q, written_failed_q;
-  logic write_push, tell_failed, record_valid;
-  write_t write_in, write;
-  told_t              told;
-  logic  [     511:0] told_record;
-  logic  [OWED_W-1:0] owed_q;  // results outstanding or not taken by their report yet
-  logic owed_full_q, owed_more_q, owed_less;  // no more may be; one more since the last cycle; one is taken
-  logic [6:0] unused_counts;
-  logic tell_ready, report_idle;
-
-  assign write_push = wr_cmd_valid_o && wr_cmd_ready_i;
-  assign write_in   = '{last: head.last, fpdu: is_place, colour: head.colour};
-  logic write_ready;
-  assign write_room = write_ready && !owed_full_q;
-
-  fifo_sync #(
-    .WIDTH($bits(write_t)),
-    .DEPTH(TOLD)
-  ) u_writes (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(write_push),
-    .wr_ready_o(write_ready),
-    .wr_data_i (write_in),
-    .rd_valid_o(write_valid),
-    .rd_ready_i(written_q),
-    .rd_data_o (write),
-    .count_o   (unused_counts)
-  );
-  // Records are in block RAM two cycles before they can be reported. What decides is beside them, in LUT RAM and a register.
-  fifo_sync #(
-    .WIDTH($bits(told_t)),
-    .DEPTH(TOLD),
-    .HEAD (1'b1)
-  ) u_told (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(told_push),
-    .wr_ready_o(told_ready),
-    .wr_data_i (told_in),
-    .rd_valid_o(told_valid),
-    .rd_ready_i(told_pop),
-    .rd_data_o (told),
-    .count_o   ()
-  );
-  fifo_sync #(
-    .WIDTH        (512),
-    .DEPTH        (RECORDS),
-    .LUT_RAM_DEPTH(0),
-    .STEADY       (1'b1)
-  ) u_records (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(in_valid && in.report && queue_ready),
-    .wr_ready_o(record_ready),
-    .wr_data_i (in_record),
-    .rd_valid_o(record_valid),
-    .rd_ready_i(told_pop),
-    .rd_data_o (told_record),
-    .count_o   ()
-  );
-  fifo_sync #(
-    .WIDTH(1),
-    .DEPTH(TOLD)
-  ) u_fates (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(result),
-    .wr_ready_o(fate_ready),
-    .wr_data_i (failed),
-    .rd_valid_o(fate_valid),
-    .rd_ready_i(told_pop && told.awaits),
-    .rd_data_o (fate_failed),
-    .count_o   ()
-  );
-
-  always_ff @(posedge clk_i) written_failed_q <= wr_failed_i;
-
-  assign failed          = failed_q || written_failed_q;
-  assign result          = written_q && write.last;
-  assign landed_o        = result && write.fpdu;
-  assign landed_colour_o = write.colour;
-  assign tell            = told_valid && (fate_valid || !told.awaits);
-  assign told_pop        = tell && tell_ready;
-  assign tell_failed     = told.awaits && fate_failed;
-  assign owed_less       = told_pop && told.awaits;
-
-  rx_report u_report (
-    .clk_i,
-    .rst_ni,
-    .valid_i (tell),
-    .ready_o (tell_ready),
-    .fpdu_i  (told.fpdu),
-    .joins_i (told.joins),
-    .failed_i(tell_failed),
-    .next_i  (told_valid),
-    .record_i(told_record),
-    .rpt_valid_o,
-    .rpt_ready_i,
-    .rpt_o,
-    .idle_o  (report_idle)
-  );
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      {written_q, failed_q}      <= '0;
-      owed_q                     <= '0;
-      {owed_more_q, owed_full_q} <= '0;
-    end else begin
-      written_q <= wr_written_i;
-      if (written_q) failed_q <= failed && !write.last;
-      // Counted a cycle late: commands are two cycles apart at least, and an answer comes later still.
-      owed_more_q <= write_push && head.last;
-      owed_q      <= owed_q + OWED_W'(owed_more_q) - OWED_W'(owed_less);
-      if (owed_more_q != owed_less) owed_full_q <= owed_more_q && owed_q == OWED_W'(TOLD - 1);
-    end
-  end
-
-  // ---------------------------------------------------------------- raw copy: beats of the frame from the store
-  assign raw_start = head_valid && head.raw && !raw_steps_q[0];
-  assign raw_take  = copying && raw_valid_q && wr_ready_i;
-  assign rd_req_o  = reading_q && room;
-  assign rd_pos_o  = pos_q;
-  assign raw_beats = (head.bytes + 16'(LANES - 1)) / 16'(LANES);
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {placed_q, free_valid_o} <= '0;
       given_q                  <= 1'b0;
       state_q                  <= Command;
-      reading_q                <= 1'b0;
-      pos_q                    <= '0;
-      beats_q                  <= '0;
-      left_q                   <= '0;
     end else begin
       state_q      <= state_d;
       free_valid_o <= pop && head.kind == Close;
       given_q      <= write_push && is_place;
       if (pop) placed_q <= is_place;
-      if (raw_start) begin
-        reading_q <= 1'b1;
-        pos_q     <= head.iova[31:16];
-        left_q    <= raw_beats;
-        beats_q   <= raw_beats;
-      end else begin
-        if (rd_grant_i) begin
-          pos_q     <= pos_q + 16'd1;
-          beats_q   <= beats_q - 16'd1;
-          reading_q <= beats_q != 16'd1;
-        end
-        if (raw_take) left_q <= left_q - 16'd1;
-      end
     end
   end
-  always_ff @(posedge clk_i) begin
-    free_stop_o <= head.iova[15:0];
-    if (raw_start) begin
-      raw_last_q  <= head.bytes <= 16'(LANES);
-      raw_count_q <= {head.bytes[COUNT_W-2:0] == '0, head.bytes[COUNT_W-2:0]};
-    end else if (raw_take) begin
-      raw_last_q <= left_q == 16'd2;
-    end
-  end
+  always_ff @(posedge clk_i) free_stop_o <= head.iova[15:0];
 
-  read_ahead #(
-    .WIDTH(DATA_W)
-  ) u_ahead (
+  // ---------------------------------------------------------------- copies of frames, and reports
+  assign copies = copying && wr_ready_i;
+  rx_raw_copy #(
+    .DATA_W(DATA_W),
+    .PORTS (PORTS)
+  ) u_copy (
     .clk_i,
     .rst_ni,
-    .clear_i(1'b0),
-    .room_o (room),
-    .grant_i(rd_grant_i),
-    .data_i (rd_data_i),
-    .valid_o(buffered),
-    .take_i (buffered && raw_free),
-    .data_o (read_beat),
-    .idle_o (unused_idle)
+    .cfg_i,
+    .frame_valid_i(head_valid),
+    .frame_raw_i  (head.raw),
+    .frame_port_i (PORTS != 1 && head.iova[48]),
+    .frame_slot_i (head.iova[47:32]),
+    .frame_start_i(head.iova[31:16]),
+    .frame_bytes_i(head.bytes),
+    .pop_i        (pop),
+    .written_i    (last_beat && copying),
+    .addr_valid_o (copy_addressed),
+    .addr_o       (copy_addr),
+    .rd_req_o,
+    .rd_pos_o,
+    .rd_grant_i,
+    .rd_data_i,
+    .valid_o      (copy_valid),
+    .take_i       (copies),
+    .data_o       (copy_data),
+    .count_o      (copy_count),
+    .last_o       (copy_last),
+    .raw_given_up_i,
+    .raw_taken_i,
+    .raw_tail_o
   );
 
-  // A register, not the LUT RAM: behind the beat come dma_write's choice and rotation.
-  assign raw_free = !raw_valid_q || raw_take;
-  always_ff @(posedge clk_i or negedge rst_ni)
-    if (!rst_ni) raw_valid_q <= 1'b0;
-    else if (raw_free) raw_valid_q <= buffered;
-  always_ff @(posedge clk_i) if (raw_free) raw_beat_q <= read_beat;
+  logic told_idle, placed, place_failed, raw_failed;
+  rx_told u_told (
+    .clk_i,
+    .rst_ni,
+    .record_valid_i(in_valid && in.report && queue_ready),
+    .record_ready_o(record_ready),
+    .record_i      (in_record),
+    .write_valid_i (write_push),
+    .write_ready_o (write_room),
+    .write_i       ('{last: head.last, fpdu: is_place, colour: head.colour}),
+    .told_valid_i  (told_push),
+    .told_ready_o  (told_ready),
+    .told_i        ('{awaits: head.kind == Report ? placed_q : head.raw, fpdu: head.kind == Report, placed: head.placed, joins: head.joins}),
+    .wr_written_i,
+    .wr_failed_i,
+    .landed_o,
+    .landed_colour_o,
+    .rpt_valid_o,
+    .rpt_ready_i,
+    .rpt_o,
+    .placed_o      (placed),
+    .place_failed_o(place_failed),
+    .raw_failed_o  (raw_failed),
+    .idle_o        (told_idle)
+  );
 
   // ---------------------------------------------------------------- data out
   assign place_ready_o = placing && wr_ready_i;
-  assign wr_valid_o    = (placing && place_valid_i) || (copying && raw_valid_q);
-  assign wr_data_o     = copying ? raw_beat_q : place_data_i;
-  assign wr_last_o     = copying ? raw_last_q : place_last_i;
-  assign wr_count_o    = !copying ? place_count_i : (raw_last_q ? raw_count_q : COUNT_W'(LANES));
+  assign wr_valid_o    = (placing && place_valid_i) || (copying && copy_valid);
+  assign wr_data_o     = copying ? copy_data : place_data_i;
+  assign wr_last_o     = copying ? copy_last : place_last_i;
+  assign wr_count_o    = !copying ? place_count_i : copy_count;
 
-  assign idle_o        = !in_valid && !head_valid && !free_valid_o && !told_valid && report_idle && !write_valid;
+  assign idle_o        = !in_valid && !head_valid && !free_valid_o && told_idle;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cnt_inc_o <= '0;
     else begin
       cnt_inc_o <= '0;
       if (placing && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
-      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(told_pop && told.placed && !tell_failed);
-      cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(told_pop && told.fpdu && tell_failed);
-      cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(told_pop && !told.fpdu && tell_failed);
+      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(placed);
+      cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(place_failed);
+      cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(raw_failed);
     end
   end
 
-  logic unused;
-  assign unused = ^{cfg_i, slot_log2_q[7:4], record_valid, fate_ready, unused_counts, unused_idle};
-
-  `WEFT_ASSERT(write_expected, wr_written_i -> write_valid)
-  `WEFT_ASSERT(fate_fits, result -> fate_ready)
-  `WEFT_ASSERT(owed_full, owed_full_q == (owed_q == OWED_W'(TOLD)))
-  `WEFT_ASSERT(owed_counted, !(owed_more_q && write_push))
   `WEFT_ASSERT(one_bit_each, state_q != 2'b11 && !(head_valid && head.kind == 2'b11))
   `WEFT_ASSERT(told_fits, told_push -> told_ready)
-  `WEFT_ASSERT(record_there, told_valid -> record_valid)
   `WEFT_ASSERT(report_behind_places, pop && head.kind != Report -> !placed_q || is_place)
   `WEFT_ASSERT(copy_ends_with_op, state_q == Copying -> head_valid && head.raw)
   `WEFT_ASSERT(given_told, given_q -> placing && head_valid && is_place)

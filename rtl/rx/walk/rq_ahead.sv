@@ -14,8 +14,8 @@
 //            Choose    | next_q, left_q     | the first one to ask for, and how many
 //            Check     | there_q            | whether it is posted
 //            Ask       | ask_*              | asked, then the next one; else u_next            | waits until the request before has left
-//            ask       | ask_step_q         | slot of the queue, address in two halves        | in_flight_q has READS at most
-//            answer    | u_elements         | the element is stored with its MSN              | dropped if failed, or flushed since
+//            ask       | ask_step_q         | slot of the queue, address in two halves        | u_reads has READS at most
+//            answer    | u_reads, u_elements | the element is stored with its MSN             | dropped if failed, or flushed since
 // Why:       rq_element reads far ahead for a few flows. Any other flow finds its next elements here, so that none waits for host memory in its turn.
 //            A flow is looked at when it becomes the card's, when it has used an element from here, when rq_element gives its context to another flow,
 //            and at RQ_TAIL.
@@ -77,7 +77,6 @@ module rq_ahead
 );
   localparam int unsigned FLOW_W = $clog2(NUM_FLOWS);
   localparam int unsigned SLOT_W = $clog2(ELEMENTS);
-  localparam int unsigned READ_W = $clog2(READS);
 
   typedef logic [FLOW_W-1:0] flow_t;
   typedef logic [SLOT_W-1:0] slot_t;
@@ -344,10 +343,8 @@ module rq_ahead
   queue_t ask_queue_q;
   logic [31:0] ask_msn_q, ask_slot_q, less;
   assign less = ask_msn_q - 32'd1;
-  logic [    37:0] ask_low_q;
-  logic [     1:0] ask_step_q;
-  logic [READ_W:0] in_flight_q;
-  assign read_room   = 32'(in_flight_q) < READS;
+  logic [37:0] ask_low_q;
+  logic [ 1:0] ask_step_q;
   assign req_valid_o = ask_valid_q && ask_step_q[1] && read_room;
   assign req_addr_o  = {ask_queue_q.base[63:38] + 26'(ask_carry_q), ask_low_q};
   assign leaves      = req_valid_o && req_ready_i;
@@ -375,80 +372,40 @@ module rq_ahead
   end
 
   // ------------------------------------------------------------------ reads in flight, and their answers
-  logic [READS-1:0] read_valid_q, stale_q, awaited;
-  flow_t [  READS-1:0] read_flow_q;
-  slot_t [  READS-1:0] read_slot_q;
-  (* ram_style = "distributed" *)logic  [FLOW_W+31:0] read_of     [READS];
-  logic [READ_W-1:0] in_q, out_q;
-  logic              answer_q;  // an answer is counted a cycle late
-  logic  [READS-1:0] awaits_q;
-  logic  [      1:0] awaited_q;
-  flow_t             oldest_flow_q;
-  logic  [     31:0] oldest_msn_q;
-  always_comb begin
-    for (int unsigned i = 0; i < READS; i++) begin
-      awaited[i] = read_valid_q[i] && !stale_q[i] && read_flow_q[i] == flow_t'(flow_i) && read_slot_q[i] == slot_t'(msn_i);
-    end
-  end
-  // Until an element that has come is seen by `here_o`.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) awaited_q <= '0;
-    else awaited_q <= {awaited_q[0], awaits_q != '0};
-  end
-  assign awaited_o = awaited_q != '0;
-  always_ff @(posedge clk_i) awaits_q <= awaited;
-
-  assign taken     = answer_i && !answer_failed_i && !stale_q[out_q];
-  assign answer_at = {oldest_flow_q, slot_t'(oldest_msn_q)};
+  logic         reads_idle;
+  logic  [31:0] answer_msn;
+  flow_t        answer_flow;
+  rq_reads #(
+    .FLOW_W(FLOW_W),
+    .SLOT_W(SLOT_W),
+    .READS (READS)
+  ) u_reads (
+    .clk_i,
+    .rst_ni,
+    .flow_i       (flow_t'(flow_i)),
+    .slot_i       (slot_t'(msn_i)),
+    .awaited_o,
+    .leaves_i     (leaves),
+    .ask_flow_i   (ask_flow_q),
+    .ask_msn_i    (ask_msn_q),
+    .room_o       (read_room),
+    .gone_i       (gone_q),
+    .gone_flow_i  (gone_flow_q),
+    .answer_i,
+    .answer_failed_i,
+    .taken_o      (taken),
+    .answer_flow_o(answer_flow),
+    .answer_msn_o (answer_msn),
+    .mark_i,
+    .marked_o,
+    .idle_o       (reads_idle)
+  );
+  assign answer_at = {answer_flow, slot_t'(answer_msn)};
   assign store     = forgets || taken;
   assign store_at  = forgets ? forget_at : answer_at;
-  assign stored    = '{valid: !forgets, msn: oldest_msn_q, element: answer_element_i};
+  assign stored    = '{valid: !forgets, msn: answer_msn, element: answer_element_i};
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      read_valid_q <= '0;
-      stale_q      <= '0;
-      in_q         <= '0;
-      out_q        <= '0;
-      in_flight_q  <= '0;
-      answer_q     <= 1'b0;
-    end else begin
-      answer_q    <= answer_i;
-      in_flight_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_q);
-      if (leaves) begin
-        read_valid_q[in_q] <= 1'b1;
-        stale_q[in_q]      <= gone_q && ask_flow_q == gone_flow_q;
-        in_q               <= in_q + 1'b1;
-      end
-      if (answer_i) begin
-        read_valid_q[out_q] <= 1'b0;
-        out_q               <= out_q + 1'b1;
-      end
-      for (int unsigned i = 0; i < READS; i++) begin
-        if (gone_q && read_valid_q[i] && read_flow_q[i] == gone_flow_q) stale_q[i] <= 1'b1;
-      end
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (leaves) begin
-      read_flow_q[in_q] <= ask_flow_q;
-      read_slot_q[in_q] <= slot_t'(ask_msn_q);
-      read_of[in_q]     <= {ask_flow_q, ask_msn_q};
-    end
-    // A request is answered cycles after it is made.
-    {oldest_flow_q, oldest_msn_q} <= read_of[answer_i?out_q+1'b1 : out_q];
-  end
-
-  // How many of the reads were in flight at the mark.
-  logic [READ_W:0] marked_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) marked_q <= '0;
-    else if (mark_i) marked_q <= in_flight_q + (READ_W + 1)'(leaves) - (READ_W + 1)'(answer_q);
-    else if (answer_q && marked_q != '0) marked_q <= marked_q - 1'b1;
-  end
-  assign marked_o = marked_q != '0;
-
-  assign idle_o   = !forget_busy && !place_valid_q && !evict_q && !flow_valid && fill_q == Idle && !ask_valid_q && in_flight_q == '0;
+  assign idle_o    = !forget_busy && !place_valid_q && !evict_q && !flow_valid && fill_q == Idle && !ask_valid_q && reads_idle;
 
   logic unused;
   assign unused = ^{unused_ready, flow_ready, flow_i, behind[30:0], place_flow_i, evict_flow_i, attach_flow_i};
@@ -456,7 +413,5 @@ module rq_ahead
   if ((1 << FLOW_W) != NUM_FLOWS || NUM_FLOWS < 2 || FLOW_W > 16) begin : gen_param_check
     $error("rq_ahead: NUM_FLOWS must be a power of two, 2 to 65536");
   end
-  `WEFT_ASSERT(answers_what_was_asked, answer_i -> in_flight_q != '0 && read_valid_q[out_q])
-  `WEFT_ASSERT(of_the_oldest, answer_i -> {oldest_flow_q, oldest_msn_q} == read_of[out_q])
   `WEFT_ASSERT(none_while_forgetting, stall_o -> !answer_i)
 endmodule

@@ -12,7 +12,7 @@
 //            Skip, Skipped | u_scatter           | SGEs before the message offset are skipped                     | the offset is in this SGE
 //            Look          | stag_table          | the STag of the SGE is looked up                               | always
 //            Row, Sums     | stag_check          | the SGE is checked                                             | always
-//            Result        | run_*_q             | a run is added                                                 | the payload ends: Ops; else Look
+//            Result        | u_runs              | a run is added                                                 | the payload ends: Ops; else Look
 //            Ops           | op_q                | placements, then the report, one a cycle                       | the report is taken
 // Why:       Head and tail of an FPDU come apart. walk_region checks the region of a tagged FPDU while the rest of it arrives, or the FPDU before is
 //            in hand.
@@ -114,11 +114,9 @@ module walk_check
   logic [31:0] msn, mo;
 
   // Where the payload goes.
-  logic [3:0][63:0] run_iova_q;
-  logic [3:0][15:0] run_bytes_q;
-  logic [3:0]       todo_q;  // a one for each run to be placed yet
-  logic [1:0] runs_q, run_q;
-  logic owed_q;  // the payload's verdict is due: it has beats, and nothing of the FPDU was sent
+  logic [63:0] run_iova;
+  logic        run_first;  // the region of a tagged FPDU is where it all goes
+  logic        owed_q;  // the payload's verdict is due: it has beats, and nothing of the FPDU was sent
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
@@ -218,24 +216,39 @@ module walk_check
   assign el_msn_o     = msn;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
-  logic ops, op_free, step, is_place, final_step, keep;
+  logic ops, op_free, step, is_place, final_step;
   op_t op_d, op_q;
   logic op_valid_q, op_empty_q, done_pending;  // op_empty_q: !op_valid_q, for the operation
   fpdu_report_t                          report;
   logic         [NUM_COUNTERS-1:0][15:0] cnt;
 
   assign op_free         = !op_valid_q || op_ready_i;
-  assign keep            = todo_q[0];
-  assign is_place        = todo_q[0];
-  assign verdict_keep_o  = keep;
+  assign verdict_keep_o  = is_place;
   assign verdict_beats_o = tail_q.beats;
   assign ops             = state_q == Ops && !refused_q;
   assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
   assign step            = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
   assign final_step      = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
   assign run_valid_o     = step && is_place;
-  assign run_bytes_o     = run_bytes_q[run_q];
-  assign run_end_o       = !todo_q[1];
+  assign run_first       = !silent && !mpa_bad && region_q && region_bad == '0;
+
+  walk_runs u_runs (
+    .clk_i,
+    .first_i      (state_q == Verdict),                            // the last cycle's values count
+    .first_valid_i(run_first),
+    .first_iova_i (region_iova),
+    .first_bytes_i(header_q.payload_len),
+    .add_i        (state_q == Result),
+    .add_valid_i  (has_payload_q),
+    .add_iova_i   (sge_iova),
+    .add_bytes_i  (taken),
+    .drop_i       (refused_q || (state_q == Result && too_long)),
+    .next_i       (step),
+    .valid_o      (is_place),
+    .last_o       (run_end_o),
+    .iova_o       (run_iova),
+    .bytes_o      (run_bytes_o)
+  );
 
   walk_report u_report (
     .clk_i,
@@ -258,8 +271,8 @@ module walk_check
     op_d.last      = run_end_o;
     op_d.colour    = seg_i.colour;
     op_d.record    = report;
-    op_d.iova      = run_iova_q[run_q];
-    op_d.bytes     = run_bytes_q[run_q];
+    op_d.iova      = run_iova;
+    op_d.bytes     = run_bytes_o;
   end
 
   walk_progress u_progress (
@@ -358,17 +371,12 @@ module walk_check
         bad_q         <= next_header.err != ERR_NONE;
       end
       Verdict: begin
-        run_iova_q[0]  <= region_iova;
-        run_bytes_q[0] <= header_q.payload_len;
         // The values of the cycle of `take_tail`, which is late, count.
-        err_q          <= verdict;
-        bad_q          <= verdict != ERR_NONE;
-        tail_q         <= tail_i;
-        silent_q       <= silent;
-        run_q          <= 2'd0;
-        owed_q         <= tail_i.beats != 12'd0;
-        runs_q         <= 2'd0;
-        todo_q         <= 4'(!silent && !mpa_bad && region_q && region_bad == '0);
+        err_q    <= verdict;
+        bad_q    <= verdict != ERR_NONE;
+        tail_q   <= tail_i;
+        silent_q <= silent;
+        owed_q   <= tail_i.beats != 12'd0;
       end
       Element: begin
         if (no_buffer_q || (el_here_i && el_error_i)) begin
@@ -377,31 +385,18 @@ module walk_check
         end
       end
       Result: begin
-        run_iova_q[runs_q]  <= sge_iova;
-        run_bytes_q[runs_q] <= taken;
         if (too_long) begin
-          err_q  <= ERR_TOO_LONG;
-          bad_q  <= 1'b1;
-          todo_q <= 4'd0;
-        end else if (has_payload_q) begin
-          todo_q <= {todo_q[2:0], 1'b1};
-          runs_q <= runs_q + 2'd1;
+          err_q <= ERR_TOO_LONG;
+          bad_q <= 1'b1;
         end
       end
-      Ops: begin
-        if (step) begin
-          run_q  <= run_q + 2'd1;
-          todo_q <= todo_q >> 1;
-          owed_q <= 1'b0;
-        end
-      end
+      Ops:     if (step) owed_q <= 1'b0;
       default: ;
     endcase
     // The state behind Result takes this.
     if (refused_q) begin
-      err_q  <= ERR_ELEMENT;
-      bad_q  <= 1'b1;
-      todo_q <= 4'd0;
+      err_q <= ERR_ELEMENT;
+      bad_q <= 1'b1;
     end
     if (op_empty_q || op_ready_i) op_q <= op_d;
   end

@@ -120,20 +120,25 @@ module walk_framer
     has_lane = 5'(lane) < rest;
   endfunction
 
-  // An FPDU of `length` bytes (below 64) has (length + 1) / 4 words and two more; are those `most` at most? As gates, two bits at a time: a carry
-  // chain for so few bits is slower.
   typedef struct packed {
     logic       never;
     logic [3:0] most;
   } limit_t;
 
+  // FPDUs that leave `off` - 2 words free: of the `words` of a beat, in a segment that has `left`.
+  function automatic limit_t limit_of(input logic [13:0] left, input logic [4:0] words, input logic [4:0] off);
+    limit_of = '{never: left < 14'(off), most: 4'(words - off)};
+  endfunction
+
+  // An FPDU of `length` bytes (below 64) has (length + 1) / 4 words and two more; are those `most` + 2 at most? As gates, two bits at a time: a carry
+  // chain for so few bits is slower.
   function automatic logic at_most(input logic [5:0] length, input limit_t limit);
     logic [1:0] less, same;
     for (int unsigned i = 0; i < 2; i++) begin
       less[i] = (!length[2*i+3] && limit.most[2*i+1]) || (length[2*i+3] == limit.most[2*i+1] && !length[2*i+2] && limit.most[2*i]);
       same[i] = length[2*i+3] == limit.most[2*i+1] && length[2*i+2] == limit.most[2*i];
     end
-    at_most = !limit.never && (less[1] || (same[1] && less[0]) || (same == '1 && length[1:0] != 2'd3));
+    at_most = !limit.never && (less[1] || (same[1] && (less[0] || (same[0] && length[1:0] != 2'd3))));
   endfunction
 
   // The segment: `left_q` words are not sent yet, `behind_q` are behind the beat being sent.
@@ -141,16 +146,15 @@ module walk_framer
   logic [6:0] phase_q, phase, until_marker;
   logic [13:0] position_q, left_q, behind_q;
   // The FPDU: its length field as received, its words (without markers) behind the beat being sent.
-  logic first_q, leading, leading_q, cut, cut_q, near;
+  logic first_q, leading, leading_q, cut, cut_q, near_q;  // near_q: the marker's place is in the beat being judged
   logic [LANE_W:0] length_lane;
   logic [    31:0] length_word;
   logic [    15:0] ulpdu_len_q;
   logic [14:0] rest, rest_q;
-  logic [4:0] few_rest, few_want;
-  logic few, few_q, long_len, first_marker, first_whole, first_tight, next_marker;
-  limit_t [2:0] fits_q;  // the FPDU and n words more fit into the beat and the segment
-  limit_t       before_q;  // the FPDU ends before the marker's lane
-  logic   [2:0] fits;
+  logic [4:0] few_rest, few_want, filled, filled_q;  // filled: the words if the FPDU does not end in its first beat
+  logic few, few_q, long_len, near, marks, at_end, first_marker, first_whole, first_tight, next_marker;
+  // The FPDU ends in the beat and in the segment; leaves a word there or more; ends before the marker's lane.
+  limit_t whole_q, loose_q, before_q;
   logic [13:0] offset_q, distance_q;
   logic [LANE_W-1:0] marker_lane_q;
   logic [6-LANE_W:0] marker_beat_q;  // beats from the one being judged to the marker
@@ -163,34 +167,33 @@ module walk_framer
   assign phase = phase_q + 7'(beat_q.words);
   assign until_marker = 7'd0 - phase_q;
   assign rest = 15'((17'(ulpdu_len_q) + 17'd9) >> 2);
-  assign near = markers_q && marker_beat_q == '0;
   // This beat has a marker if the FPDU reaches there. Both cases are judged in parallel.
-  assign next_marker = near && (rest_q > 15'(WORDS) || has_lane(rest_q[4:0], marker_lane_q));
+  assign next_marker = near_q && (rest_q > 15'(WORDS) || has_lane(rest_q[4:0], marker_lane_q));
   assign next_d = next_marker ? judge(
       rest_q[4:0] + 5'd1, rest_q < 15'(WORDS), behind_q, odd_q, 1'b1
   ) : judge(
       rest_q[4:0], rest_q <= 15'(WORDS), behind_q, odd_q, 1'b0
   );
-  // The same for the first beat, straight from the length field, which is late: it is compared with limits made a cycle before. If one word more does
-  // not fit, the FPDU fills the segment.
+  // The same for the first beat, straight from the length field, which is late: it is compared with limits made a cycle before. A marker inside
+  // takes a word from what the FPDU may have. Behind an FPDU that ends right before a marker at the segment's end the marker is left.
   assign few = left_q <= 14'(WORDS);
+  assign filled = few ? left_q[4:0] : 5'(WORDS);
+  assign near = markers_q && until_marker[6:LANE_W] == '0;
+  assign marks = near && (!few || 5'(until_marker[LANE_W-1:0]) < left_q[4:0]);
+  assign at_end = 5'(until_marker[LANE_W-1:0]) + 5'd1 == filled;
   assign long_len = ulpdu_len_q[15:6] != '0;
-  for (genvar n = 0; n < 3; n++) begin : gen_fits
-    assign fits[n] = !long_len && at_most(ulpdu_len_q[5:0], fits_q[n]);
-  end
-  assign few_rest     = 5'((7'(ulpdu_len_q[5:0]) + 7'd9) >> 2);
-  assign few_want     = 5'((7'(ulpdu_len_q[5:0]) + 7'd13) >> 2);
-  assign first_marker = near && (long_len || !at_most(ulpdu_len_q[5:0], before_q));
-  assign first_whole  = first_marker ? fits[1] : fits[0];
-  assign first_tight  = first_marker ? !fits[2] : !fits[1];
+  assign few_rest = 5'((7'(ulpdu_len_q[5:0]) + 7'd9) >> 2);
+  assign few_want = 5'((7'(ulpdu_len_q[5:0]) + 7'd13) >> 2);
+  assign first_marker = near_q && (long_len || !at_most(ulpdu_len_q[5:0], before_q));
+  assign first_whole = !long_len && at_most(ulpdu_len_q[5:0], whole_q);
+  assign first_tight = !at_most(ulpdu_len_q[5:0], loose_q);
   always_comb begin
     first_d.partial  = !first_whole && few_q;
     first_d.last     = first_whole || few_q;
     first_d.seg_last = few_q && (!first_whole || (first_tight && !odd_q));
-    first_d.words    = first_whole ? (first_marker ? few_want : few_rest) : (few_q ? left_q[4:0] : 5'(WORDS));
-    first_d.marker   = first_marker;
-    // Not even its length field is in the segment.
-    if (cut_q) first_d = '{last: 1'b1, partial: 1'b1, seg_last: 1'b1, marker: 1'b0, words: {4'd0, left_q[0]}};
+    first_d.words    = first_whole ? (first_marker ? few_want : few_rest) : filled_q;
+    // Not even its length field is in the segment: nothing fits then.
+    first_d.marker   = first_marker && !cut_q;
   end
 
   // ------------------------------------------------------------------ the cycle
@@ -241,24 +244,26 @@ module walk_framer
     if (free_q || used_up || throw) held_data_q <= next_data;
     if (!waits_q) wait_q <= start;
     if (state_q == Length) begin
-      ulpdu_len_q <= {length_word[7:0], length_word[15:8]};
-      leading_q   <= leading;
-      cut_q       <= cut;
-      offset_q    <= position_q;
-      behind_q    <= left_q - 14'(WORDS);
-      few_q       <= few;
-      for (int unsigned n = 0; n < 3; n++) begin
-        fits_q[n] <= '{never: left_q < 14'(n + 2), most: 4'((few ? left_q[4:0] : 5'(WORDS)) - 5'(n + 2))};
-      end
+      ulpdu_len_q                    <= {length_word[7:0], length_word[15:8]};
+      leading_q                      <= leading;
+      cut_q                          <= cut;
+      offset_q                       <= position_q;
+      behind_q                       <= left_q - 14'(WORDS);
+      few_q                          <= few;
+      filled_q                       <= filled;
+      whole_q                        <= limit_of(left_q, filled, marks ? 5'd3 : 5'd2);
+      loose_q                        <= limit_of(left_q, filled, marks && !at_end ? 5'd4 : 5'd3);
       before_q                       <= '{never: until_marker[LANE_W-1:0] < LANE_W'(2), most: 4'(until_marker[LANE_W-1:0]) - 4'd2};
       {marker_beat_q, marker_lane_q} <= until_marker;
+      near_q                         <= near;
       first_q                        <= 1'b1;
       distance_q                     <= 14'd0;
     end
     if (state_q == First) begin
       beat_q        <= first_d;
-      rest_q        <= rest - 15'(WORDS) + 15'(near);
+      rest_q        <= rest - 15'(WORDS) + 15'(near_q);
       marker_beat_q <= marker_beat_q - 1'b1;
+      near_q        <= markers_q && marker_beat_q == (7 - LANE_W)'(1);
     end
     if (fire) begin
       lane_q        <= next_lane[LANE_W-1:0];
@@ -268,8 +273,9 @@ module walk_framer
       left_q        <= left_q - 14'(beat_q.words);
       behind_q      <= behind_q - 14'(WORDS);
       beat_q        <= next_d;
-      rest_q        <= rest_q - 15'(WORDS) + 15'(near);
+      rest_q        <= rest_q - 15'(WORDS) + 15'(near_q);
       marker_beat_q <= marker_beat_q - 1'b1;
+      near_q        <= markers_q && marker_beat_q == (7 - LANE_W)'(1);
       // FPDUPTR counts from the length field.
       distance_q    <= distance_q + 14'(WORDS) - 14'(first_q && leading_q);
       first_q       <= 1'b0;
@@ -327,5 +333,6 @@ module walk_framer
   `WEFT_ASSERT(whole_but_last, fire && !beat_q.last -> beat_q.words == 5'(WORDS))
   `WEFT_ASSERT(room_behind_last, fp_valid_o && fp_beat_o.last -> !fire)
   `WEFT_ASSERT(free_told, free_q == !held_q)
+  `WEFT_ASSERT(near_told, state_q inside {First, Beats} -> near_q == (markers_q && marker_beat_q == '0))
   `WEFT_ASSERT(lead_told, state_q != Idle -> lead_q == (markers_q && phase_q == 7'd0))
 endmodule

@@ -26,12 +26,14 @@
 mod bundle;
 mod compile;
 mod emit;
+mod needed;
 mod ports;
 mod profile;
 
 use bundle::{Bundle, Protocol};
 use compile::{run, Source};
 use emit::Interface;
+pub use needed::needed;
 use profile::Profile;
 use std::fs;
 use std::path::{Path, PathBuf};
