@@ -200,6 +200,7 @@ fn whoever_is_gone_leaves_nothing_inside() {
             tell.send(()).expect("a client");
             // The first one has gone before it is answered; the second is dropped.
             let request = wanted(&channel, CmEventType::ConnectRequest);
+            tell.send(()).expect("a client");
             word(&gone);
             let pd = device.alloc_pd().expect("a domain");
             let cq = device.create_cq(8, None).expect("a queue");
@@ -235,8 +236,8 @@ fn whoever_is_gone_leaves_nothing_inside() {
             let channel = device.create_event_channel();
             let id = resolved(&device, &channel, &pd, &cq);
             id.connect(&ConnParam::default()).expect("possible");
+            word(&told);
         }
-        thread::sleep(Duration::from_millis(20));
         go.send(()).expect("a server");
         let id = resolved(&device, &channel, &pd, &cq);
         id.connect(&ConnParam::default()).expect("possible");
