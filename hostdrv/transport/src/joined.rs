@@ -27,8 +27,8 @@ impl Joined {
         let whole = |(_, offset, len): &(BorrowedFd<'f>, u64, usize)| {
             *len > 0 && len % page == 0 && offset % page as u64 == 0
         };
-        let lens = parts.iter().map(|(_, _, len)| *len);
-        let all = lens.fold(Some(0usize), |all, len| all?.checked_add(len));
+        let mut lens = parts.iter().map(|(_, _, len)| *len);
+        let all = lens.try_fold(0usize, usize::checked_add);
         let all = all.filter(|all| *all > 0 && parts.iter().all(whole));
         let len = all.ok_or(io::ErrorKind::InvalidInput)?;
         let access = ProtFlags::READ | ProtFlags::WRITE;

@@ -283,8 +283,10 @@ fn ask(errand: &Errand) -> i32 {
         let mut message = 0;
         while errand.count == 0 || message < errand.count {
             let bytes = pattern(errand.seed, message);
-            let posted = ends.send(&bytes) == 0;
-            let done = posted.then(|| ends.both()).unwrap_or(Err(DEVICE_GONE));
+            let done = match ends.send(&bytes) {
+                0 => ends.both(),
+                _ => Err(DEVICE_GONE),
+            };
             if let Err(why) = done {
                 return ended((*id).verbs, why);
             }
