@@ -65,7 +65,7 @@ mod tests {
         ] {
             let name = format!("share:{}", socket.display());
             let socket = super::socket(&name).expect("a broker's");
-            let why = open(socket).err().expect("nobody lends");
+            let why = open(socket).expect_err("nobody lends");
             assert!(why.contains(&name) && why.contains(says), "{why}");
         }
         hangs_up.join().expect("it ends");
