@@ -24,6 +24,7 @@ host/axi4_write_pins.sv
 host/card_reads.sv
 host/port_regs.sv
 host/table_lock.sv
+host/table_row.sv
 host/card_regs.sv
 host/counters.sv
 host/dma_read_client.sv
@@ -72,6 +73,7 @@ rx/walk/place_cut.sv
 rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
 rx/walk/rq_answer.sv
+rx/walk/rq_ask.sv
 rx/walk/rq_reads.sv
 rx/walk/rq_ahead.sv
 rx/walk/rq_element.sv

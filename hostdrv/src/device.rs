@@ -425,6 +425,12 @@ impl State {
 
 impl Device {
     /// Brings up the card behind `transport`.
+    #[doc(alias(
+        "ibv_get_device_list",
+        "ibv_free_device_list",
+        "ibv_open_device",
+        "ibv_close_device"
+    ))]
     pub fn open(transport: Arc<dyn Transport>, config: DeviceConfig) -> Result<Self, DeviceError> {
         Self::open_by(transport, config, None)
     }
@@ -575,6 +581,7 @@ impl Device {
     }
 
     /// Where it is.
+    #[doc(alias = "ibv_get_device_name")]
     pub fn name(&self) -> &str {
         &self.shared.name
     }
@@ -615,6 +622,7 @@ impl Device {
     }
 
     /// The transport's time in nanoseconds.
+    #[doc(alias = "ibv_query_rt_values_ex")]
     pub fn now(&self) -> u64 {
         self.shared.mmio.transport.now()
     }
@@ -994,6 +1002,7 @@ impl Device {
 
     /// The oldest asynchronous event not yet taken.
     #[tracing::instrument(level = "trace", skip_all, fields(device = self.name()))]
+    #[doc(alias("ibv_get_async_event", "ibv_ack_async_event"))]
     pub fn get_async_event(&self) -> Option<AsyncEvent> {
         let events = self.lock().async_events.clone();
         events.pop(Some)

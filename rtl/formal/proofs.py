@@ -18,7 +18,7 @@ PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
-REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/table_lock.sv",
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/table_lock.sv", "host/table_row.sv",
               "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv"]
@@ -46,9 +46,8 @@ REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
                "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
-AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_reads.sv",
-               "rx/walk/rq_ahead.sv",
-               "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
+AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ask.sv",
+               "rx/walk/rq_reads.sv", "rx/walk/rq_ahead.sv", "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_runs", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]

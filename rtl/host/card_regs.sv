@@ -174,10 +174,8 @@ module card_regs
   logic [47:0]       mac_q;
   logic [ 3:0][31:0] hash_secret_q;
   logic read_error_q, write_error_q;
-  logic [15:0][31:0] table_data_q;
+  logic [15:0][31:0] table_data;
   logic table_refused_q, resetting_q, clear_scratch;
-  logic        table_row_q;  // a row arrived, or one word was written: enables of 512 flip-flops
-  logic [15:0] table_word_q;
 
   assign clear_scratch = resetting_i && !resetting_q;  // at its begin; a value written during the reset is kept
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -250,20 +248,22 @@ module card_regs
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    table_row_q <= table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused;
-    for (int unsigned w = 0; w < 16; w++) begin
-      table_word_q[w] <= reg_write && wr_offset == REG_TABLE_DATA + 16'(4 * w);
-      if (table_row_q || table_word_q[w]) table_data_q[w] <= table_row_q ? tbl_rsp_i.row[32*w+:32] : w_data_q;
-    end
-  end
+  table_row u_row (
+    .clk_i,
+    .arrives_i     (table_done && operation == TABLE_OPERATION_READ && !tbl_rsp_i.refused),
+    .row_i         (tbl_rsp_i.row),
+    .write_i       (reg_write),
+    .write_offset_i(wr_offset),
+    .write_data_i  (w_data_q),
+    .data_o        (table_data)
+  );
 
   assign tbl_req_valid_o = wr_state_q == WrTable;
   assign tbl_req_o = '{
           write: operation == TABLE_OPERATION_WRITE,
           number: w_data_q[TABLE_CMD_TABLE_LSB+:TABLE_CMD_TABLE_WIDTH],
           index: w_data_q[TABLE_CMD_INDEX_LSB+:TABLE_CMD_INDEX_WIDTH],
-          row: table_data_q
+          row: table_data
       };
 
   // ---------------------------------------------------------------- the rings
@@ -380,7 +380,7 @@ module card_regs
     words[REG_FENCE_DONE[9:2]]                       = fence_done_i;
     words[REG_CLOCK_KHZ[9:2]]                        = CLOCK_KHZ;
     words[REG_TABLE_CMD[9:2]][TABLE_CMD_REFUSED_BIT] = table_refused_q;
-    for (int unsigned w = 0; w < 16; w++) words[32'(REG_TABLE_DATA[9:2])+w] = table_data_q[w];
+    for (int unsigned w = 0; w < 16; w++) words[32'(REG_TABLE_DATA[9:2])+w] = table_data[w];
   end
 
   card_reads u_reads (

@@ -56,6 +56,7 @@ mod tools_rping;
 mod tools_selftest;
 mod tools_ucmatose;
 mod two_devices;
+mod verbs_page;
 mod wireshark;
 mod work_queues;
 mod xrc;

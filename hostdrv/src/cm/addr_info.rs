@@ -371,6 +371,7 @@ impl Device {
     /// # Errors
     /// As [`query_addr_info`](Self::query_addr_info) and [`AddrQuery::poll`]; [`CmError::NoStation`] also when `timeout` is over.
     #[tracing::instrument(name = "get_addr_info", level = "debug", skip(self, hints), fields(device = self.name()))]
+    #[doc(alias = "rdma_getaddrinfo")]
     pub fn get_addr_info(
         &self,
         node: &str,

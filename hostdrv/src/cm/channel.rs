@@ -143,6 +143,7 @@ impl ChannelInner {
 impl Device {
     /// A new event channel.
     #[tracing::instrument(name = "create_event_channel", level = "debug", skip_all, fields(device = self.name()))]
+    #[doc(alias = "rdma_create_event_channel")]
     pub fn create_event_channel(&self) -> EventChannel {
         EventChannel {
             device: self.clone(),
@@ -179,6 +180,7 @@ impl EventChannel {
 
     /// A new identifier (`rdma_create_id`).
     #[tracing::instrument(name = "create_id", level = "debug", skip_all, fields(device = self.device.name()))]
+    #[doc(alias("rdma_create_id", "rdma_destroy_id"))]
     pub fn create_id(&self) -> CmId {
         CmId::new(&self.device, &self.inner)
     }
@@ -247,6 +249,7 @@ impl EventChannel {
     /// The oldest event; sleeps until there is one or the time is over. Inside the callback of a listener of the device none comes:
     /// [`CmError::InCallback`].
     #[tracing::instrument(name = "get_cm_event", level = "debug", skip_all, fields(device = self.device.name()))]
+    #[doc(alias = "rdma_get_cm_event")]
     pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<CmEvent>, CmError> {
         if self.device.calls_back() {
             return self.pop().map(Some).ok_or(CmError::InCallback);
@@ -303,6 +306,7 @@ impl EventChannel {
 
     /// Connects with a new identifier and queue pair, and waits until the connection stands. Other events of the channel stay there.
     /// (`rdma_create_ep` and `rdma_connect` of an identifier without a channel.)
+    #[doc(alias = "rdma_create_ep")]
     pub fn connect(
         &self,
         remote: SocketAddrV4,

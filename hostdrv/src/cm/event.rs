@@ -44,6 +44,7 @@ pub enum CmEventType {
 
 impl CmEventType {
     /// librdmacm's name of it; of one that librdmacm has not, a name like those.
+    #[doc(alias = "rdma_event_str")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::AddrResolved => "RDMA_CM_EVENT_ADDR_RESOLVED",

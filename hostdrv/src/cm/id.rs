@@ -197,11 +197,13 @@ impl CmId {
     }
 
     /// The peer's address.
+    #[doc(alias = "rdma_get_peer_addr")]
     pub fn peer_addr(&self) -> Option<SocketAddrV4> {
         self.data().remote
     }
 
     /// Its own address; port 0: not chosen, or chosen by the engine for an outgoing connection.
+    #[doc(alias("rdma_get_local_addr", "rdma_get_src_port"))]
     pub fn local_addr(&self) -> SocketAddrV4 {
         SocketAddrV4::new(self.device().ip(), self.data().local_port)
     }
@@ -238,6 +240,7 @@ impl CmId {
 
     /// Chooses the local address: the device's or 0.0.0.0, and a port (0: any).
     #[tracing::instrument(name = "bind_addr", level = "debug", skip_all, fields(device = self.device().name(), %local))]
+    #[doc(alias = "rdma_bind_addr")]
     pub fn bind_addr(&self, local: SocketAddrV4) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "bind_addr", &[CmState::Idle])?;
@@ -282,6 +285,7 @@ impl CmId {
     /// Finds the way to the peer's address. ADDR_RESOLVED or ADDR_ERROR follows at once: the device has
     /// one address, and ARP is part of connecting.
     #[tracing::instrument(name = "resolve_addr", level = "debug", skip_all, fields(device = self.device().name(), %remote))]
+    #[doc(alias = "rdma_resolve_addr")]
     pub fn resolve_addr(&self, remote: SocketAddrV4) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_addr", &[CmState::Idle])?;
@@ -308,6 +312,7 @@ impl CmId {
     /// # Errors
     /// [`CmError::Route`] if the record is of no use for this device, or leads elsewhere than the entry says.
     #[tracing::instrument(name = "resolve_with", level = "debug", skip_all, fields(device = self.device().name(), destination = %info.destination))]
+    #[doc(alias = "rdma_create_ep")]
     pub fn resolve_with(&self, info: &AddrInfo) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_with", &[CmState::Idle])?;
@@ -328,6 +333,7 @@ impl CmId {
 
     /// iWARP has no routes to resolve: ROUTE_RESOLVED follows at once.
     #[tracing::instrument(name = "resolve_route", level = "debug", skip_all, fields(device = self.device().name()))]
+    #[doc(alias = "rdma_resolve_route")]
     pub fn resolve_route(&self) -> Result<(), CmError> {
         let mut data = self.data();
         expect(&data, "resolve_route", &[CmState::AddrResolved])?;
@@ -339,6 +345,7 @@ impl CmId {
 
     /// Gives the identifier a new queue pair (`rdma_create_qp`).
     #[tracing::instrument(name = "cm_create_qp", level = "debug", skip_all, fields(device = self.device().name()))]
+    #[doc(alias("rdma_create_qp", "rdma_destroy_qp"))]
     pub fn create_qp(&self, pd: &Pd, init: &QpInit) -> Result<Qp, CmError> {
         if !pd.device().is(self.device()) {
             return Err(CmError::WrongDevice {
@@ -381,6 +388,7 @@ impl CmId {
 
     /// Connects (`rdma_connect`). ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows.
     #[tracing::instrument(name = "connect", level = "debug", skip_all, fields(device = self.device().name(), qp_num = tracing::field::Empty))]
+    #[doc(alias = "rdma_connect")]
     pub fn connect(&self, param: &ConnParam) -> Result<(), CmError> {
         const OPERATION: &str = "connect";
         let mut data = self.data();
@@ -444,6 +452,7 @@ impl CmId {
 
     /// Listens on the bound port, or on one that is chosen ([`local_addr`](Self::local_addr) tells). Each
     /// connection wanted comes as a CONNECT_REQUEST; `backlog` of them may wait for their answer, 0: any number, as with `rdma_listen`.
+    #[doc(alias = "rdma_listen")]
     pub fn listen(&self, backlog: usize) -> Result<(), CmError> {
         self.start_listening(backlog, None)
     }
@@ -491,6 +500,7 @@ impl CmId {
     /// Accepts a request (`rdma_accept`). ESTABLISHED follows when the RTR or the peer's first message has
     /// arrived, else CONNECT_ERROR.
     #[tracing::instrument(name = "accept", level = "debug", skip_all, fields(device = self.device().name(), qp_num = tracing::field::Empty))]
+    #[doc(alias = "rdma_accept")]
     pub fn accept(&self, param: &ConnParam) -> Result<(), CmError> {
         const OPERATION: &str = "accept";
         let mut data = self.data();
@@ -532,6 +542,7 @@ impl CmId {
 
     /// Rejects a request (`rdma_reject`).
     #[tracing::instrument(name = "reject", level = "debug", skip_all, fields(device = self.device().name()))]
+    #[doc(alias = "rdma_reject")]
     pub fn reject(&self, private_data: &[u8]) -> Result<(), CmError> {
         const OPERATION: &str = "reject";
         let mut data = self.data();
@@ -546,6 +557,7 @@ impl CmId {
     /// Closes the connection in order (`rdma_disconnect`): what is posted is done first. DISCONNECTED
     /// follows on both sides.
     #[tracing::instrument(name = "disconnect", level = "debug", skip_all, fields(device = self.device().name()))]
+    #[doc(alias = "rdma_disconnect")]
     pub fn disconnect(&self) -> Result<(), CmError> {
         const OPERATION: &str = "disconnect";
         let mut data = self.data();
@@ -653,6 +665,7 @@ impl Device {
     }
 
     /// Its names in native addresses: of its MAC address, as Linux gives it to iWARP ports, and of its IP address.
+    #[doc(alias = "ibv_query_gid")]
     pub fn gids(&self) -> [Gid; 2] {
         [Gid::of_mac(self.config().mac), Gid::of_ip(self.ip())]
     }

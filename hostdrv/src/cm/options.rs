@@ -64,6 +64,7 @@ impl CmId {
     ///
     /// # Errors
     /// [`CmError::NoOption`]: the data path has it not, and the reason; [`CmError::WrongState`]: too late.
+    #[doc(alias = "rdma_set_option")]
     pub fn set_option(&self, option: CmOption) -> Result<(), CmError> {
         let mut data = self.data();
         let early = [CmState::Idle, CmState::AddrResolved, CmState::RouteResolved];
@@ -92,6 +93,7 @@ impl CmId {
     ///
     /// # Errors
     /// [`CmError::WrongDevice`]: the channel is another device's.
+    #[doc(alias = "rdma_migrate_id")]
     pub fn migrate(&self, to: &EventChannel) -> Result<(), CmError> {
         if !to.device().is(self.device()) {
             return Err(CmError::WrongDevice {

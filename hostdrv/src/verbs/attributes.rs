@@ -60,6 +60,7 @@ pub struct DeviceAttr {
 
 impl Device {
     /// What it can do at most (`ibv_query_device`). Host memory may end before.
+    #[doc(alias("ibv_query_device", "ibv_query_port"))]
     pub fn attributes(&self) -> DeviceAttr {
         let caps = self.capabilities();
         // Number 0 of the STags is nobody's, and of a shared card some are another device's.
@@ -88,6 +89,7 @@ impl Device {
 impl Qp {
     /// Everything about it, as of one moment (`ibv_query_qp`).
     #[tracing::instrument(name = "query_qp", level = "debug", skip_all, fields(qp_num = self.qp_num()))]
+    #[doc(alias = "ibv_query_qp")]
     pub fn query(&self) -> Result<QpAttr, VerbsError> {
         let answer = self.ask()?;
         Ok(QpAttr {
@@ -113,6 +115,7 @@ impl Qp {
     /// The others it reaches by itself: `Rts` with its connection (connect, accept), `Terminating` by a fault. `Idle` is where
     /// it begins and never comes back to: in iWARP a queue pair goes with its TCP connection (RFC 5040 §5), and a new one costs no more.
     #[tracing::instrument(name = "modify_qp", level = "debug", skip_all, fields(qp_num = self.qp_num(), ?to))]
+    #[doc(alias = "ibv_modify_qp")]
     pub fn modify(&self, to: QpState) -> Result<(), VerbsError> {
         let moved = self
             .device()

@@ -45,6 +45,7 @@ impl fmt::Debug for Announce {
 impl Device {
     /// A completion channel: where queues that were asked to announce their next completion do so.
     #[tracing::instrument(name = "create_comp_channel", level = "debug", skip_all, fields(device = self.name()))]
+    #[doc(alias = "ibv_create_comp_channel")]
     pub fn create_comp_channel(&self) -> CompChannel {
         CompChannel {
             device: self.clone(),
@@ -106,6 +107,7 @@ impl CompChannel {
 
     /// The queue that announced a completion; sleeps until one does or the time is over.
     #[tracing::instrument(name = "get_cq_event", level = "debug", skip_all, fields(device = self.device.name()))]
+    #[doc(alias = "ibv_get_cq_event")]
     pub fn get_event(&self, timeout: Option<Duration>) -> Result<Option<Cq>, VerbsError> {
         let found = self
             .device

@@ -655,6 +655,7 @@ impl Device {
     /// A completion queue of `cqe` entries. Work is accepted only while every completion it can make has a
     /// place, so the queue cannot overrun.
     #[tracing::instrument(name = "create_cq", level = "debug", skip_all, fields(device = self.name(), cqe = cqe))]
+    #[doc(alias("ibv_create_cq", "ibv_create_cq_ex", "ibv_destroy_cq"))]
     pub fn create_cq(&self, cqe: usize, channel: Option<&CompChannel>) -> Result<Cq, VerbsError> {
         self.make_cq(cqe, channel, false)
     }
@@ -738,6 +739,7 @@ impl Cq {
     ///
     /// There is one call in it, for whatever is not usual: so the usual way saves no registers for it.
     #[inline(always)]
+    #[doc(alias = "ibv_poll_cq")]
     pub fn poll_slice(&self, found: &mut [Wc]) -> Result<usize, VerbsError> {
         let found = match found {
             [wc] => {
@@ -800,6 +802,7 @@ impl Cq {
     }
 
     /// The oldest completion, if there is one. Lets the device make progress when there is none.
+    #[doc(alias = "ibv_start_poll")]
     pub fn poll_one(&self) -> Result<Option<Wc>, VerbsError> {
         let mut wc = Wc::default();
         let count = self.poll_slice(std::slice::from_mut(&mut wc))?;
@@ -807,6 +810,7 @@ impl Cq {
     }
 
     /// Up to `max` completions, oldest first.
+    #[doc(alias = "ibv_next_poll")]
     pub fn poll(&self, max: usize) -> Result<Vec<Wc>, VerbsError> {
         let mut found = Vec::new();
         while found.len() < max {
@@ -846,6 +850,7 @@ impl Cq {
     /// Asks for one event in the completion channel at the next completion (`ibv_req_notify_cq`). Poll once
     /// more afterwards: a completion that was there already makes no event.
     #[tracing::instrument(name = "req_notify_cq", level = "debug", skip_all, fields(device = self.device.name(), ?which))]
+    #[doc(alias = "ibv_req_notify_cq")]
     pub fn req_notify(&self, which: Notify) -> Result<(), VerbsError> {
         if self.inner.announced.is_none() {
             return Err(VerbsError::NoChannel);

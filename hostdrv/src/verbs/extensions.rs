@@ -149,6 +149,7 @@ impl Extensions {
 
 impl Device {
     /// What it can do.
+    #[doc(alias = "ibv_query_device_ex")]
     pub fn extensions(&self) -> Extensions {
         let attributes = self.attributes();
         let bit = |rung: Rung| match rung.check(self.processor().is_some()) {

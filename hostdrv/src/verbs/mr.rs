@@ -212,6 +212,7 @@ impl Mr {
     ///
     /// Without this call the same happens some time after the last handle is dropped, and nobody hears how it ended.
     #[tracing::instrument(name = "dereg_mr", level = "debug", skip_all, fields(device = self.pd().device().name(), lkey = self.lkey()))]
+    #[doc(alias = "ibv_dereg_mr")]
     pub fn dereg(self) -> Result<(), Refused<Mr>> {
         /// A fence takes less than a microsecond of the card's: one that has not ended in so long is stuck.
         const LIMIT_NS: u64 = 1_000_000_000;
@@ -255,6 +256,7 @@ impl Mr {
     /// Registers the same memory with other rights or in another domain of the device, and deregisters this region (`ibv_rereg_mr`): the new one has the same
     /// address and another STag. `RegionInUse`: another handle, or work that is not done, has this one, which stays what it was; its handle comes back.
     #[tracing::instrument(name = "rereg_mr", level = "debug", skip_all, fields(device = self.pd().device().name(), lkey = self.lkey(), pd = pd.id().number()))]
+    #[doc(alias = "ibv_rereg_mr")]
     pub fn rereg(self, pd: &Pd, access: Access) -> Result<Mr, Refused<Mr>> {
         if !pd.device().is(self.pd().device()) {
             return Err(Refused::back(

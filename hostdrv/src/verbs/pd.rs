@@ -26,6 +26,7 @@ struct PdInner {
 impl Device {
     /// A new protection domain.
     #[tracing::instrument(name = "alloc_pd", level = "debug", skip_all, fields(device = self.name()))]
+    #[doc(alias("ibv_alloc_pd", "ibv_dealloc_pd"))]
     pub fn alloc_pd(&self) -> Result<Pd, VerbsError> {
         let answer = self.command(&commands::alloc_pd(), &[])??;
         let id = PdId::from_number(answer.pd);
@@ -109,6 +110,7 @@ impl Pd {
     /// 3. on a device that a broker lends, nobody accesses the pages around the bytes during this call and while the region goes: they are exchanged for
     ///    lent ones, and back.
     #[tracing::instrument(name = "reg_raw", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len))]
+    #[doc(alias = "ibv_reg_mr")]
     pub unsafe fn reg_raw(
         &self,
         ptr: NonNull<u8>,
@@ -124,6 +126,7 @@ impl Pd {
     /// # Safety
     /// As for [`reg_raw`](Self::reg_raw).
     #[tracing::instrument(name = "reg_raw_at", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), len = len, addr = addr))]
+    #[doc(alias = "ibv_reg_mr_iova")]
     pub unsafe fn reg_raw_at(
         &self,
         ptr: NonNull<u8>,
@@ -137,6 +140,7 @@ impl Pd {
 
     /// A new queue pair.
     #[tracing::instrument(name = "create_qp", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
+    #[doc(alias("ibv_create_qp", "ibv_create_qp_ex"))]
     pub fn create_qp(&self, init: &QpInit) -> Result<Qp, VerbsError> {
         Qp::create(self, init)
     }

@@ -92,12 +92,14 @@ impl Qp {
     /// [`DeviceConfig::deferred`]: crate::DeviceConfig::deferred
     /// [`Device::progress`]: crate::Device::progress
     #[inline(always)]
+    #[doc(alias = "ibv_post_send")]
     pub fn post_send(&self, wr: SendWr<'_>) -> Result<(), VerbsError> {
         self.post(wr)
     }
 
     /// Posts a work request to the receive queue; possible before the connection is asked for.
     #[inline(always)]
+    #[doc(alias = "ibv_post_recv")]
     pub fn post_recv(&self, wr: RecvWr<'_>) -> Result<(), VerbsError> {
         self.post(wr)
     }
@@ -131,6 +133,7 @@ impl Qp {
     /// many were posted before it, and why (`bad_wr` of `ibv_post_send`).
     #[tracing::instrument(name = "post_send", level = "trace", skip_all, fields(qp_num = self.qp_num()))]
     #[inline(always)]
+    #[doc(alias("ibv_wr_start", "ibv_wr_complete"))]
     pub fn post_send_list<'a>(
         &self,
         list: impl IntoIterator<Item = SendWr<'a>>,

@@ -159,6 +159,12 @@ impl SharedReceives for SrqRings {
 impl Pd {
     /// A new shared receive queue for queue pairs of this domain (`ibv_create_srq`).
     #[tracing::instrument(name = "create_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
+    #[doc(alias(
+        "ibv_create_srq",
+        "ibv_create_srq_ex",
+        "ibv_destroy_srq",
+        "rdma_create_srq"
+    ))]
     pub fn create_srq(&self, init: &SrqInit) -> Result<Srq, VerbsError> {
         self.make_srq(init, None, false)
     }
@@ -166,6 +172,7 @@ impl Pd {
     /// A new shared receive queue of an XRC domain (`ibv_create_srq_ex` with `IBV_SRQT_XRC`): any Send to its [number](Srq::srq_num) takes a receive, whatever target of the
     /// domain it comes to, and completes in `cq`. It may have another protection domain than the targets; then the host places what follows a message's first segments.
     #[tracing::instrument(name = "create_xrc_srq", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number()))]
+    #[doc(alias = "ibv_create_srq_ex")]
     pub fn create_xrc_srq(&self, xrcd: &Xrcd, cq: &Cq, init: &SrqInit) -> Result<Srq, VerbsError> {
         self.make_xrc_srq(xrcd, cq, init, false)
     }
@@ -307,6 +314,7 @@ impl Srq {
     }
 
     /// Its number, in events; in an XRC domain also what a peer sends to.
+    #[doc(alias = "ibv_get_srq_num")]
     pub fn srq_num(&self) -> u32 {
         self.inner.rings.srq_num
     }
@@ -326,6 +334,7 @@ impl Srq {
 
     /// Posts a receive (`ibv_post_srq_recv`). It never blocks and makes no system call; the device sees it before the next report.
     #[tracing::instrument(name = "post_srq_recv", level = "trace", skip_all, fields(srq_num = self.srq_num(), wr_id = wr.wr_id))]
+    #[doc(alias("ibv_post_srq_recv", "rdma_post_recv"))]
     pub fn post_recv(&self, wr: RecvWr<'_>) -> Result<(), VerbsError> {
         self.put(&wr)
     }
@@ -367,6 +376,7 @@ impl Srq {
     /// Asks for [`AsyncEvent::SrqLimitReached`](super::AsyncEvent::SrqLimitReached) when fewer than `limit` receives wait, once (`ibv_modify_srq` with
     /// `IBV_SRQ_LIMIT`); it comes at once if that is so already. 0: for none. Its size is for good.
     #[tracing::instrument(name = "modify_srq", level = "debug", skip_all, fields(srq_num = self.srq_num(), limit))]
+    #[doc(alias = "ibv_modify_srq")]
     pub fn modify(&self, limit: u32) -> Result<(), VerbsError> {
         check_limit(limit, self.inner.rings.init.max_wr)?;
         let modify = commands::modify_srq(self.inner.rings.id, limit);
@@ -376,6 +386,7 @@ impl Srq {
 
     /// How it stands (`ibv_query_srq`).
     #[tracing::instrument(name = "query_srq", level = "debug", skip_all, fields(srq_num = self.srq_num()))]
+    #[doc(alias = "ibv_query_srq")]
     pub fn query(&self) -> Result<SrqAttr, VerbsError> {
         let query = commands::query_srq(self.inner.rings.id);
         let state = commands::srq_state_of(&self.device().command(&query, &[])??);

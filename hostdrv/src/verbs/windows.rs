@@ -84,6 +84,7 @@ pub fn inc_rkey(rkey: u32) -> u32 {
 impl Pd {
     /// A memory window that is bound to nothing (`ibv_alloc_mw`).
     #[tracing::instrument(name = "alloc_mw", level = "debug", skip_all, fields(device = self.device().name(), pd = self.id().number(), ?kind))]
+    #[doc(alias("ibv_alloc_mw", "ibv_dealloc_mw"))]
     pub fn alloc_mw(&self, kind: MwType) -> Result<Mw, VerbsError> {
         let stag_kind = match kind {
             MwType::Type1 => StagKind::Window1,
@@ -260,6 +261,7 @@ impl Qp {
     ///
     /// A region to which a window is bound stays registered, also behind its last handle.
     #[tracing::instrument(name = "bind_mw", level = "debug", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
+    #[doc(alias("ibv_bind_mw", "ibv_wr_bind_mw"))]
     pub fn bind_mw(&self, mw: &Mw, wr: BindWr<'_>) -> Result<RemoteRegion, VerbsError> {
         let remote = Access::REMOTE_READ
             | Access::REMOTE_WRITE
@@ -301,6 +303,7 @@ impl Qp {
     /// Takes the memory away from a window of type 2 or a fast-registered region (`IBV_WR_LOCAL_INV`), behind all that was posted before. One that is not there
     /// any more, since the peer invalidated it, fails the queue pair.
     #[tracing::instrument(name = "local_invalidate", level = "debug", skip_all, fields(qp_num = self.qp_num(), wr_id = wr.wr_id))]
+    #[doc(alias = "ibv_wr_local_inv")]
     pub fn local_invalidate(&self, wr: InvalidateWr) -> Result<(), VerbsError> {
         self.check_open(WqeOpcode::LocalInvalidate)?;
         self.put_local(

@@ -98,6 +98,7 @@ impl Device {
 
     /// The XRC domain that a file names (`ibv_open_xrcd`): whoever opens the same file has the same one, as long as anybody has it.
     #[tracing::instrument(name = "open_xrcd", level = "debug", skip_all, fields(device = self.name()))]
+    #[doc(alias("ibv_close_xrcd", "ibv_open_xrcd"))]
     pub fn open_xrcd(&self, file: impl AsFd, how: XrcdOpen) -> Result<Xrcd, VerbsError> {
         let no_file = |error: std::io::Error| VerbsError::XrcdFile(error.kind());
         let file = file.as_fd().try_clone_to_owned().map_err(no_file)?;
@@ -166,6 +167,7 @@ impl Xrcd {
     }
 
     /// One more handle of a target of the domain (`ibv_open_qp`): it lives as long as one of them, and its connection with it.
+    #[doc(alias = "ibv_open_qp")]
     pub fn open_target(&self, qp_num: u32) -> Result<Qp, VerbsError> {
         let found = self.targets().get(&qp_num).and_then(Weak::upgrade);
         found

@@ -14,7 +14,7 @@
 //            Choose    | next_q, left_q     | the first one to ask for, and how many
 //            Check     | there_q            | whether it is posted
 //            Ask       | ask_*              | asked, then the next one; else u_next            | waits until the request before has left
-//            ask       | ask_step_q         | slot of the queue, address in two halves        | u_reads has READS at most
+//            ask       | u_ask              | slot of the queue, its address                  | u_reads has READS at most
 //            answer    | u_reads, u_elements | the element is stored with its MSN             | dropped if failed, or flushed since
 // Why:       rq_element reads far ahead for a few flows. Any other flow finds its next elements here, so that none waits for host memory in its turn.
 //            A flow is looked at when it becomes the card's, when it has used an element from here, when rq_element gives its context to another flow,
@@ -268,7 +268,7 @@ module rq_ahead
   flow_t  of_q;
   queue_t queue_q;
   next_t next, asked_q;
-  logic evicted_q, known_q, has_q, far_q, there_q, was_asked, ask_take, ask_valid_q, gone, done;
+  logic evicted_q, known_q, has_q, far_q, there_q, was_asked, ask_take, ask_held, gone, done;
   logic [31:0] posted_q, from_q, next_q, beyond, behind;
   logic [SLOT_W:0] most_q, beyond_q, left_q;  // elements from next_q on
   assign flow_pop  = fill_q == Idle && flow_valid && !stall_o && !flush_i;
@@ -278,7 +278,7 @@ module rq_ahead
   assign was_asked = !far_q && beyond_q <= most_q;
   // Element n is posted if the tail is n or beyond.
   assign behind    = posted_q - next_q;
-  assign ask_take  = fill_q == Ask && there_q && !ask_valid_q && !stall_o && !gone;
+  assign ask_take  = fill_q == Ask && there_q && !ask_held && !stall_o && !gone;
   assign done      = fill_q == Ask && !there_q && !gone && !stall_o;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -338,38 +338,30 @@ module rq_ahead
   );
 
   // ------------------------------------------------------------------ the request
-  logic ask_carry_q, leaves, read_room;
-  flow_t  ask_flow_q;
-  queue_t ask_queue_q;
-  logic [31:0] ask_msn_q, ask_slot_q, less;
-  assign less = ask_msn_q - 32'd1;
-  logic [37:0] ask_low_q;
-  logic [ 1:0] ask_step_q;
-  assign req_valid_o = ask_valid_q && ask_step_q[1] && read_room;
-  assign req_addr_o  = {ask_queue_q.base[63:38] + 26'(ask_carry_q), ask_low_q};
-  assign leaves      = req_valid_o && req_ready_i;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      ask_valid_q <= 1'b0;
-      ask_step_q  <= '0;
-    end else begin
-      ask_step_q <= ask_valid_q ? {ask_step_q[0], 1'b1} : '0;
-      if (ask_take) begin
-        ask_valid_q <= 1'b1;
-        ask_step_q  <= '0;
-      end else if (leaves || (gone_q && ask_flow_q == gone_flow_q)) ask_valid_q <= 1'b0;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (ask_take) begin
-      ask_flow_q  <= of_q;
-      ask_msn_q   <= next_q;
-      ask_queue_q <= queue_q;
-    end
-    // Element n is at base + 64 * ((n - 1) mod 2^log2).
-    for (int unsigned i = 0; i < 32; i++) ask_slot_q[i] <= less[i] && 8'(i) < ask_queue_q.log2;
-    {ask_carry_q, ask_low_q} <= {1'b0, ask_queue_q.base[37:0]} + {1'b0, ask_slot_q, 6'd0};
-  end
+  logic leaves, read_room;
+  flow_t        ask_flow;
+  logic  [31:0] ask_msn;
+  assign leaves = req_valid_o && req_ready_i;
+  rq_ask #(
+    .FLOW_W(FLOW_W)
+  ) u_ask (
+    .clk_i,
+    .rst_ni,
+    .take_i     (ask_take),
+    .take_flow_i(of_q),
+    .take_msn_i (next_q),
+    .rq_base_i  (queue_q.base),
+    .rq_log2_i  (queue_q.log2),
+    .gone_i     (gone_q),
+    .gone_flow_i(gone_flow_q),
+    .room_i     (read_room),
+    .held_o     (ask_held),
+    .flow_o     (ask_flow),
+    .msn_o      (ask_msn),
+    .req_valid_o,
+    .req_ready_i,
+    .req_addr_o
+  );
 
   // ------------------------------------------------------------------ reads in flight, and their answers
   logic         reads_idle;
@@ -386,8 +378,8 @@ module rq_ahead
     .slot_i       (slot_t'(msn_i)),
     .awaited_o,
     .leaves_i     (leaves),
-    .ask_flow_i   (ask_flow_q),
-    .ask_msn_i    (ask_msn_q),
+    .ask_flow_i   (ask_flow),
+    .ask_msn_i    (ask_msn),
     .room_o       (read_room),
     .gone_i       (gone_q),
     .gone_flow_i  (gone_flow_q),
@@ -405,7 +397,7 @@ module rq_ahead
   assign store_at  = forgets ? forget_at : answer_at;
   assign stored    = '{valid: !forgets, msn: answer_msn, element: answer_element_i};
 
-  assign idle_o    = !forget_busy && !place_valid_q && !evict_q && !flow_valid && fill_q == Idle && !ask_valid_q && reads_idle;
+  assign idle_o    = !forget_busy && !place_valid_q && !evict_q && !flow_valid && fill_q == Idle && !ask_held && reads_idle;
 
   logic unused;
   assign unused = ^{unused_ready, flow_ready, flow_i, behind[30:0], place_flow_i, evict_flow_i, attach_flow_i};

@@ -77,6 +77,7 @@ impl Cq {
     /// From now on the event that was [asked for](Self::req_notify) waits for more completions (`ibv_modify_cq`); `None`: it does not, as at
     /// first. A failed completion ends the wait. What waits is told of at once.
     #[tracing::instrument(name = "modify_cq", level = "debug", skip_all, fields(device = self.device.name(), ?moderation))]
+    #[doc(alias = "ibv_modify_cq")]
     pub fn modify(&self, moderation: Option<Moderation>) -> Result<(), VerbsError> {
         if self.inner.announced.is_none() {
             return Err(VerbsError::NoChannel);

@@ -14,6 +14,7 @@ impl Cq {
     /// work that may have one. Polls go the short way as long as it has a place for all that its queues can hold: so grow it before a queue
     /// pair joins, which leaves the short way else, for good.
     #[tracing::instrument(name = "resize_cq", level = "debug", skip_all, fields(device = self.device.name(), cqe = cqe))]
+    #[doc(alias = "ibv_resize_cq")]
     pub fn resize(&self, cqe: usize) -> Result<(), VerbsError> {
         let layout = layout_of(cqe)?;
         let inner = &*self.inner;

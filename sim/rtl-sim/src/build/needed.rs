@@ -26,6 +26,7 @@ pub fn needed(top: &str, folders: &[PathBuf]) -> Vec<PathBuf> {
     let (mut found, others): (Vec<_>, Vec<_>) = search
         .found
         .into_iter()
+        .filter(|file| !is_included(file))
         .partition(|file| name(file).ends_with("_pkg"));
     found.extend(others);
     found
@@ -37,14 +38,19 @@ fn name(file: &Path) -> &str {
         .unwrap_or("")
 }
 
-/// All `.sv` below a folder, by the name of what they hold.
+/// A file of macros: no file of a design, but it may name some.
+fn is_included(file: &Path) -> bool {
+    file.extension().is_some_and(|ext| ext == "svh")
+}
+
+/// All `.sv` and `.svh` below a folder, by the name of what they hold.
 fn collect(folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
     let entries = fs::read_dir(folder);
     let entries = entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|ext| ext == "sv") {
+        } else if path.extension().is_some_and(|ext| ext == "sv") || is_included(&path) {
             files.insert(name(&path).to_owned(), path);
         }
     }
@@ -99,8 +105,13 @@ mod tests {
         );
         let leaf = write(
             &below.join("leaf.sv"),
-            "module leaf import b_pkg::T; ();\nendmodule",
+            "`include \"macros.svh\"\nmodule leaf import b_pkg::T; ();\nendmodule",
         );
+        write(
+            &root.join("macros.svh"),
+            "`define RULES rules u_rules ();\n",
+        );
+        let rules = write(&root.join("rules.sv"), "module rules;\nendmodule");
         let first = write(&below.join("a_pkg.sv"), "package a_pkg;\nendpackage");
         // A parameter that bears a module's name must not bring the package behind that module.
         let second = write(
@@ -111,6 +122,6 @@ mod tests {
 
         let files = needed("top", &[root.clone()]);
         fs::remove_dir_all(&root).expect("removed");
-        assert_eq!(files, [first, second, leaf, top]);
+        assert_eq!(files, [first, second, rules, leaf, top]);
     }
 }
