@@ -96,7 +96,7 @@ pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
 use on_card::OnCard;
 use page_runs::PageRuns;
-pub(crate) use page_runs::{pages_around, Outcome, PageRun};
+pub(crate) use page_runs::{pages_around, Mapping, Outcome, PageRun};
 use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;

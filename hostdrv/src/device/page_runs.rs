@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -14,7 +15,6 @@ use weft_card_transport::fork::Birthplace;
 use weft_card_transport::{Transport, TransportError};
 
 use crate::card::MappedMemory;
-use crate::verbs::Mapping;
 
 /// How an unmapping ended, for the one who asked.
 pub(crate) type Outcome = Arc<OnceLock<Result<(), TransportError>>>;
@@ -25,6 +25,16 @@ type Runs = Mutex<BTreeMap<(usize, usize), Weak<PageRun>>>;
 /// The runs that a device has lent to its card.
 #[derive(Clone, Default)]
 pub(crate) struct PageRuns(Arc<Runs>);
+
+/// How pages come to be mapped for the card.
+pub(crate) enum Mapping {
+    /// They are exchanged where the transport has to.
+    Own,
+    /// They are all of this file.
+    File(File),
+    /// They are of several files, and stay in use.
+    Lent,
+}
 
 /// Whole pages that are mapped as long as this lives.
 pub(crate) struct PageRun {

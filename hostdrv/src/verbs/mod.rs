@@ -44,7 +44,6 @@ pub use cq::{Cq, Moderation, Notify};
 pub use error::VerbsError;
 pub use extensions::{Extensions, Operations};
 pub use mr::Mr;
-pub(crate) use owned_memory::Mapping;
 pub use owned_memory::OwnedMemory;
 pub use pd::Pd;
 pub use posting::Usual;

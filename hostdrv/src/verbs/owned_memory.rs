@@ -9,6 +9,8 @@ use weft_card_transport::dma::Pages;
 use weft_card_transport::joined::Joined;
 use weft_card_transport::queue_memory::sealed_file;
 
+use crate::device::Mapping;
+
 /// Whole pages that a region can own: nothing else is in them, and nothing else has a reference to them.
 ///
 /// [`Pages`] are, and so are anonymous maps ([`MmapMut`], huge pages included). A `Vec` is not: it shares its pages with
@@ -41,16 +43,6 @@ impl From<Joined> for OwnedMemory {
     fn from(joined: Joined) -> Self {
         Self(Owned::Joined(joined))
     }
-}
-
-/// How pages come to be mapped for the card.
-pub(crate) enum Mapping {
-    /// They are exchanged where the transport has to.
-    Own,
-    /// They are all of this file.
-    File(File),
-    /// They are of several files, and stay in use.
-    Lent,
 }
 
 impl OwnedMemory {
