@@ -200,20 +200,19 @@ mod tests {
             while word.load(Ordering::Relaxed) == 0 {
                 std::thread::yield_now();
             }
+            let mut moved = 0;
             for _ in 0..200 {
                 // SAFETY: a whole page of this test's.
                 let still = unsafe { Still::begin(first, len) }.expect("possible");
                 let before = word.load(Ordering::SeqCst);
                 std::thread::yield_now();
-                assert_eq!(word.load(Ordering::SeqCst), before, "somebody writes");
+                moved += u32::from(word.load(Ordering::SeqCst) != before);
                 // SAFETY: the same.
                 unsafe { still.give_up(first, len) };
             }
             over.store(true, Ordering::Relaxed);
-            assert_eq!(
-                counts.join().expect("it counts"),
-                word.load(Ordering::SeqCst)
-            );
+            let counted = counts.join().expect("it counts");
+            assert_eq!((moved, counted), (0, word.load(Ordering::SeqCst)));
         });
     }
 }
