@@ -51,6 +51,7 @@ cost: setup ## instructions of a post and its poll, of the engine for each segme
 	cargo bench -q -p weft-rdma --bench post_poll -- $(COST)
 	cargo bench -q -p weft-hostdrv --bench registering -- $(COST)
 	cargo bench -q -p weft-engine --bench cost -- $(COST)
+	cargo bench -q -p weft-sim --bench host_steps -- $(COST)
 
 FAST := $(CURDIR)/target/fast
 CARDS := rtl512 rtl256 rtl128

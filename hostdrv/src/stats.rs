@@ -105,6 +105,8 @@ host_stats! {
     interrupts,
     /// Calls of the engine.
     engine_steps,
+    /// Messages whose end was told, by a CQE or without one.
+    completions,
     /// Calls of `progress`, but for those of the thread that drives the device.
     progress_calls,
 }

@@ -13,8 +13,18 @@ enum Mode {
     Off,
     /// Noted: which found nothing.
     Noted(Vec<bool>),
-    /// As noted; the next one.
-    Known(Vec<bool>, usize),
+    /// As noted.
+    Known(Known),
+}
+
+/// Looks that were noted.
+#[derive(Debug, Default)]
+struct Known {
+    /// Which found nothing.
+    idle: Vec<bool>,
+    next: usize,
+    /// A profiler counts: what it is told to leave out would else begin a count.
+    is_counted: bool,
 }
 
 /// The looks of a fabric.
@@ -36,10 +46,15 @@ impl IdlePolls {
     /// Once more, as they were noted.
     pub fn again(&self) -> Self {
         let known = match &*self.mode() {
-            Mode::Noted(noted) | Mode::Known(noted, _) => noted.clone(),
+            Mode::Noted(noted) => noted.clone(),
+            Mode::Known(known) => known.idle.clone(),
             Mode::Off => return Self::default(),
         };
-        Self(Arc::new(Mutex::new(Mode::Known(known, 0))))
+        let known = Known {
+            idle: known,
+            ..Known::default()
+        };
+        Self(Arc::new(Mutex::new(Mode::Known(known))))
     }
 
     /// Whether it is known which find nothing.
@@ -56,14 +71,38 @@ impl IdlePolls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the next one is known to find nothing.
+    /// Whether the next one is known to find nothing, and has to be left out of a count.
     fn is_idle(&self) -> bool {
         match &mut *self.mode() {
-            Mode::Known(known, next) => {
-                *next += 1;
-                known.get(*next - 1).copied().unwrap_or(false)
+            Mode::Known(known) => {
+                known.next += 1;
+                let is_idle = known.idle.get(known.next - 1).copied().unwrap_or(false);
+                is_idle && known.is_counted
             }
             _ => false,
+        }
+    }
+
+    /// What a profiler counts, if it is known which looks are to be left out.
+    pub fn counted<T>(&self, count: impl FnOnce() -> T) -> T {
+        self.set_counted(true);
+        let counted = count();
+        self.set_counted(false);
+        counted
+    }
+
+    fn set_counted(&self, is_counted: bool) {
+        if let Mode::Known(known) = &mut *self.mode() {
+            known.is_counted = is_counted;
+        }
+    }
+
+    /// What is no software of a host's: left out where instructions are counted.
+    pub(crate) fn apart<T>(&self, step: impl FnOnce() -> T) -> T {
+        let is_counted = matches!(&*self.mode(), Mode::Known(known) if known.is_counted);
+        match is_counted {
+            true => weft_idle_look(step),
+            false => step(),
         }
     }
 
@@ -92,8 +131,12 @@ mod tests {
         }
         let second = first.again();
         assert!(second.are_known() && !first.are_known());
+        let idle = || (0..5).map(|_| second.is_idle()).collect::<Vec<bool>>();
+        assert_eq!(second.counted(idle), [true, false, true, false, false]);
+        // Nothing is left out of what is not counted.
+        let second = first.again();
         let idle: Vec<bool> = (0..5).map(|_| second.is_idle()).collect();
-        assert_eq!(idle, [true, false, true, false, false]);
+        assert_eq!(idle, [false; 5]);
         assert!(!IdlePolls::default().again().is_idle());
     }
 }

@@ -9,6 +9,8 @@ pub mod capture;
 pub mod card;
 pub mod demo;
 pub mod fabric;
+mod held;
+pub mod host;
 pub mod idle_polls;
 pub mod iommu;
 pub mod kind;

@@ -46,6 +46,8 @@ pub struct Waits {
     pub marked: u64,
     /// Those that found no room.
     pub dropped: u64,
+    /// Those that were lost on the way.
+    pub lost: u64,
     /// The longest wait in nanoseconds.
     pub longest_ns: u64,
     /// All waits together.
@@ -219,6 +221,7 @@ impl Link {
             copies.clear();
         } else if self.chance(faults.loss) {
             fate.push("lost");
+            self.waits[from].lost += 1;
             copies.clear();
         }
         if self.chance(faults.resegment) && !copies.is_empty() {
@@ -340,6 +343,7 @@ mod tests {
             wire_bytes: 6 * 125,
             marked: 2,
             dropped: 2,
+            lost: 0,
             longest_ns: 5000,
             waited_ns: 15_000,
         };

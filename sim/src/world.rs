@@ -13,6 +13,7 @@ use weft_layout::doorbell;
 use weft_watchdog::Watchdog;
 
 use crate::card::{Card, Event, CYCLE_NS, DOORBELLS, PUSH_WINDOW};
+use crate::held::{Held, Write};
 use crate::iommu::Iommu;
 use crate::link::{Link, LinkConfig};
 use crate::seed::{generator, Stream};
@@ -21,7 +22,7 @@ use crate::threads::Threads;
 /// Why [`World::run`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A card asked for an interrupt.
+    /// A card asked for an interrupt, or wrote into memory of a host that [watches](World::watch).
     Interrupt,
     /// The deadline is reached.
     Deadline,
@@ -87,6 +88,10 @@ struct Slot {
     clocked: u64,
     mmio_reads: u64,
     mmio_writes: u64,
+    /// Writes of a host whose steps take time.
+    held: Held,
+    /// The card has written into memory of a host that watches it; `None`: it does not.
+    written: Option<bool>,
     /// A reset did not end.
     stuck: bool,
 }
@@ -95,6 +100,21 @@ impl Slot {
     /// The card need not be clocked now.
     fn idle(&self, time: u64) -> bool {
         self.card.idle() && self.card.alarm().is_none_or(|at| at > time / CYCLE_NS)
+    }
+
+    /// A write reaches the card.
+    fn write(&mut self, write: Write) {
+        match write {
+            Write::Word(address, value) => match push_offset(address) {
+                Some(offset) => self.card.push(offset, &value.to_le_bytes()),
+                None => self.card.write(address, value),
+            },
+            Write::Block(address, bytes) => {
+                if let Some(offset) = push_offset(address) {
+                    self.card.push(offset, &bytes);
+                }
+            }
+        }
     }
 }
 
@@ -185,6 +205,8 @@ impl World {
             clocked: 0,
             mmio_reads: 0,
             mmio_writes: 0,
+            held: Held::default(),
+            written: None,
             stuck: false,
         });
         number
@@ -274,19 +296,48 @@ impl World {
 
     /// Posts an MMIO write.
     pub fn write(&mut self, card: usize, address: u32, value: u32) {
-        self.slots[card].mmio_writes += 1;
-        match push_offset(address) {
-            Some(offset) => self.slots[card].card.push(offset, &value.to_le_bytes()),
-            None => self.slots[card].card.write(address, value),
+        let slot = &mut self.slots[card];
+        slot.mmio_writes += 1;
+        let write = Write::Word(address, value);
+        match slot.held.is_free() {
+            true => slot.write(write),
+            false => slot.held.keep(self.time, write),
         }
+    }
+
+    /// A step of a card's host begins: its MMIO writes wait until [`end_step`](Self::end_step) says when it ends.
+    pub(crate) fn begin_step(&mut self, card: usize) {
+        self.slots[card].held.begin();
+    }
+
+    /// The step of a card's host ends at this time.
+    pub(crate) fn end_step(&mut self, card: usize, time: u64) {
+        self.slots[card].held.end(time);
+    }
+
+    /// Whether [`run`](Self::run) comes back when a card writes into its host's memory.
+    pub(crate) fn watch(&mut self, card: usize, on: bool) {
+        self.slots[card].written = on.then_some(false);
+    }
+
+    /// Whether the card has written into watched memory since this was last asked.
+    pub(crate) fn take_written(&mut self, card: usize) -> bool {
+        let written = self.slots[card].written.as_mut();
+        written.is_some_and(std::mem::take)
     }
 
     /// Posts an MMIO write of several words, which reach the card's push window as wide as its port is.
     pub fn write_block(&mut self, card: usize, address: u32, bytes: &[u8]) {
         match push_offset(address) {
             Some(offset) => {
-                self.slots[card].mmio_writes += bytes.len().div_ceil(8) as u64;
-                self.slots[card].card.push(offset, bytes);
+                let slot = &mut self.slots[card];
+                slot.mmio_writes += bytes.len().div_ceil(8) as u64;
+                match slot.held.is_free() {
+                    true => slot.card.push(offset, bytes),
+                    false => slot
+                        .held
+                        .keep(self.time, Write::Block(address, bytes.to_vec())),
+                }
             }
             None => {
                 for (word, at) in bytes.chunks_exact(4).zip((address..).step_by(4)) {
@@ -304,6 +355,11 @@ impl World {
 
     /// Reads by MMIO; time goes on until the answer is there.
     pub fn read(&mut self, card: usize, address: u32) -> Result<u32, WorldError> {
+        let slot = &mut self.slots[card];
+        // A read pushes the writes before it.
+        while let Some(write) = slot.held.take_any() {
+            slot.write(write);
+        }
         self.slots[card].mmio_reads += 1;
         self.slots[card].answer = None;
         self.slots[card].card.read(address);
@@ -339,6 +395,7 @@ impl World {
     pub fn reset(&mut self, card: usize) {
         self.slots[card].iommu.forget();
         self.slots[card].iommu.set_resetting(true);
+        self.slots[card].held.clear();
         self.slots[card].card.reset();
         for cycles in 0.. {
             let slot = &mut self.slots[card];
@@ -385,6 +442,7 @@ impl World {
                 let alarms = self.slots.iter().filter_map(|s| s.card.alarm());
                 let arrival = arrivals.min();
                 let alarm = alarms.min().map(|cycle| cycle.saturating_mul(CYCLE_NS));
+                let held = self.slots.iter().filter_map(|s| s.held.due()).min();
                 if let (Idle::Awake, Some(alarm)) = (idle, alarm) {
                     if alarm > self.time && arrival.is_none_or(|at| alarm < at) {
                         return Ok(Stop::Asleep(alarm));
@@ -393,6 +451,7 @@ impl World {
                 let next = arrival
                     .into_iter()
                     .chain(alarm)
+                    .chain(held)
                     .min()
                     .into_iter()
                     .chain(deadline.filter(|_| idle == Idle::Wait))
@@ -441,13 +500,21 @@ impl World {
         }
         self.waiting = false;
         for (number, slot) in self.slots.iter_mut().enumerate() {
+            while let Some(write) = slot.held.take(time) {
+                slot.write(write);
+            }
             if slot.idle(time) {
                 continue;
             }
             slot.clocked += 1;
             slot.iommu.time = time;
+            let (_, before) = slot.iommu.bytes();
             slot.card
                 .cycle(time / CYCLE_NS, &mut slot.iommu, &mut self.events);
+            if slot.written.is_some() && slot.iommu.bytes().1 != before {
+                slot.written = Some(true);
+                self.interrupted = true;
+            }
             self.waiting |= slot.iommu.take_waited();
             for event in self.events.drain(..) {
                 match event {

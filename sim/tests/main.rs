@@ -10,6 +10,7 @@ mod equivalence;
 mod faults;
 mod fence;
 mod flows;
+mod host_time;
 mod hostile;
 mod mixed;
 mod observe;

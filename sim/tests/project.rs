@@ -2,6 +2,7 @@
 #![cfg(rtl)]
 
 use weft_hostdrv::Rung;
+use weft_sim::host::HostConfig;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::run::Place;
 use weft_sim::partitions::{workload, Name};
@@ -20,6 +21,7 @@ fn the_simulation_is_within_the_bounds() {
             seed: 3,
             mtu: 1500,
             gbps: kind.gbps(),
+            host: HostConfig::free(),
         },
         rungs: vec![Rung::Host, Rung::Placement],
         targets: Vec::new(),

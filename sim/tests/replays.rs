@@ -4,6 +4,7 @@
 //! they are, and those of Writes that the book has.
 
 use weft_hostdrv::Rung;
+use weft_sim::host::HostConfig;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::run::{run, Place};
 use weft_sim::partitions::workload::{self, Load};
@@ -15,6 +16,7 @@ fn measure(kind: CardKind, load: &Load) -> (f64, f64) {
         seed: 1,
         mtu: 1500,
         gbps: kind.gbps(),
+        host: HostConfig::free(),
     };
     let figures = run(place, Rung::Placement, load).unwrap();
     let copied = figures.per_byte.map_or(0.0, |each| each.bytes_copied);

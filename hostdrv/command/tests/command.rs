@@ -289,8 +289,9 @@ mod on_a_simulated_card {
             for n in [0, 1, 2, 3] {
                 assert!(figure(n, "per_byte", "dma_written_bytes") > 1.0);
                 let latency = list(&rungs[n]["figures"]["latency_ns"]);
-                let latency: Vec<_> = latency.iter().map(|ns| ns.as_u64()).collect();
-                assert!(latency[0] > Some(1_000) && latency.is_sorted());
+                // Where there are too few messages for a percentile there is none.
+                let latency: Vec<_> = latency.iter().filter_map(|ns| ns.as_u64()).collect();
+                assert!(latency[0] > 1_000 && latency.is_sorted());
             }
         }
         let missing: Vec<_> = list(&figures["missing"])

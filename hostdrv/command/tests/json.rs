@@ -155,6 +155,11 @@ fn said() -> Said {
     }
     let one = ["partitions", "--rung", "host,placement,full"];
     said.run("partitions", &[&one[..], &model].concat());
+    let seeds = ["--load", "4 KiB Writes", "--seeds", "6"];
+    said.run(
+        "partitions",
+        &[&["partitions", "book"], &seeds[..], &model].concat(),
+    );
     said
 }
 

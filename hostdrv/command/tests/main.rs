@@ -3,6 +3,7 @@
 mod command;
 mod debugger;
 mod hostile;
+mod hosts;
 mod json;
 mod misuse;
 #[cfg(feature = "sim")]

@@ -9,6 +9,7 @@ use weft_layout::Cqe;
 
 use super::queue_pairs::Queues;
 use super::{Place, Said, State};
+use crate::stats::add;
 
 /// The device's side of a queue pair.
 pub(super) struct QpEntry {
@@ -160,6 +161,9 @@ impl State {
                 continue;
             }
             self.complete(completion.qp, finished);
+        }
+        if delivered > 0 {
+            add(&self.mmio.counts.completions, delivered as u64);
         }
         delivered
     }

@@ -809,6 +809,11 @@ impl Cq {
         Ok((count > 0).then_some(wc))
     }
 
+    /// The oldest completion, if there is one already: for a program whose device another thread drives. The device makes no progress by it.
+    pub fn poll_there(&self) -> Option<Wc> {
+        self.pop()
+    }
+
     /// Up to `max` completions, oldest first.
     #[doc(alias = "ibv_next_poll")]
     pub fn poll(&self, max: usize) -> Result<Vec<Wc>, VerbsError> {

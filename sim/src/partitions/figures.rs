@@ -4,7 +4,9 @@ use serde::Serialize;
 use weft_hostdrv::Device;
 use weft_layout::ProcInfo;
 
+use super::steady::{Latencies, Steady, PARTS};
 use crate::fabric::Fabric;
+use crate::host::HostUse;
 use crate::link::Waits;
 use crate::transport::lock;
 
@@ -33,6 +35,8 @@ pub struct Counts {
     pub bytes_checked: u64,
     /// Segments sent again.
     pub retransmits: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
     /// Instructions of the firmware, if it has the engine.
     pub firmware_instructions: u64,
     /// Cycles that its processor was awake.
@@ -72,6 +76,7 @@ impl Counts {
             bytes_copied: engine.bytes_copied + host.frame_bytes_received,
             bytes_checked: engine.bytes_checked,
             retransmits: engine.retransmits + u64::from(info.again),
+            timeouts: engine.timeouts,
             firmware_instructions: info.instructions.into(),
             firmware_cycles,
             firmware_bytes_copied: info.copied.into(),
@@ -92,6 +97,7 @@ impl Counts {
             bytes_copied: with(self.bytes_copied, other.bytes_copied),
             bytes_checked: with(self.bytes_checked, other.bytes_checked),
             retransmits: with(self.retransmits, other.retransmits),
+            timeouts: with(self.timeouts, other.timeouts),
             firmware_instructions: with(self.firmware_instructions, other.firmware_instructions),
             firmware_cycles: with(self.firmware_cycles, other.firmware_cycles),
             firmware_bytes_copied: with(self.firmware_bytes_copied, other.firmware_bytes_copied),
@@ -120,34 +126,6 @@ impl Counts {
     }
 }
 
-/// Latencies of messages, in nanoseconds.
-#[derive(Clone, Debug, Default)]
-pub struct Latencies(Vec<u64>);
-
-impl Latencies {
-    /// One more.
-    pub fn add(&mut self, ns: u64) {
-        self.0.push(ns);
-    }
-
-    /// Those that so many of 10 000 are not above, nearest rank.
-    fn at(&self, part: usize) -> u64 {
-        let rank = (self.0.len() * part).div_ceil(10_000);
-        let at = rank.saturating_sub(1);
-        self.0.get(at).or(self.0.last()).copied().unwrap_or(0)
-    }
-}
-
-/// Parts of 10 000 of a latency's distribution, and what they are called.
-pub const PARTS: [(usize, &str); 6] = [
-    (5_000, "p50"),
-    (9_000, "p90"),
-    (9_900, "p99"),
-    (9_990, "p99.9"),
-    (9_999, "p99.99"),
-    (10_000, "max"),
-];
-
 /// What was moved, in what time.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
@@ -157,6 +135,8 @@ pub struct Moved {
     pub bytes: u64,
     /// Simulated time of all.
     pub time_ns: u64,
+    /// Messages under way at a time.
+    pub in_flight: usize,
 }
 
 /// What a load cost at a rung.
@@ -173,17 +153,55 @@ pub struct Figures {
     /// Messages a second.
     pub messages_per_second: f64,
     /// Latencies in nanoseconds at [`PARTS`]: from the post to the completion, of an echo to the receive of its answer.
-    pub latency_ns: [u64; PARTS.len()],
+    /// `None`: too few messages for it.
+    pub latency_ns: [Option<u64>; PARTS.len()],
+    /// The same without the warm-up and the end; `None`: the run has no more than these.
+    pub steady: Option<Steady>,
     /// The end that posts, and the other one.
     pub ends: [Counts; 2],
     /// Frames that each end sent.
     pub frames: [u64; 2],
+    /// Frames of these that the network lost.
+    pub lost: [u64; 2],
     /// What they took of the wire, preamble, FCS and gap included.
     pub wire_bytes: [u64; 2],
     /// Both together, for each message.
     pub per_message: Each,
     /// For each byte of a message; `None`: there are none.
     pub per_byte: Option<Each>,
+    /// What each end's host was charged, if software takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<[HostFigures; 2]>,
+}
+
+/// What a host was charged.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct HostFigures {
+    /// What it was used for.
+    #[serde(flatten)]
+    pub used: HostUse,
+    /// Instructions for each message.
+    pub instructions_per_message: f64,
+    /// Cores that were busy, looks that found nothing left out.
+    pub cores: f64,
+    /// Cores that would be at the link's rate, were each message to cost what it did.
+    pub cores_at_line: f64,
+}
+
+impl HostFigures {
+    /// Of a host that was used so.
+    pub fn new(used: HostUse, figures: &Figures, gbps: u64) -> Self {
+        let cores = used.busy_ns / figures.time_ns.max(1) as f64;
+        Self {
+            used,
+            instructions_per_message: used.instructions / figures.messages.max(1) as f64,
+            cores,
+            cores_at_line: match figures.gbps > 0.0 {
+                true => cores * gbps as f64 / figures.gbps,
+                false => 0.0,
+            },
+        }
+    }
 }
 
 /// Counts for each of something.
@@ -243,18 +261,13 @@ impl Each {
 
 impl Figures {
     /// From what was counted.
-    pub fn new(
-        moved: Moved,
-        mut latencies: Latencies,
-        ends: [Counts; 2],
-        wires: [Waits; 2],
-    ) -> Self {
+    pub fn new(moved: Moved, latencies: &Latencies, ends: [Counts; 2], wires: [Waits; 2]) -> Self {
         let Moved {
             messages,
             bytes,
             time_ns,
+            in_flight,
         } = moved;
-        latencies.0.sort_unstable();
         let both = ends[0].and(ends[1]);
         Self {
             messages,
@@ -262,12 +275,15 @@ impl Figures {
             time_ns,
             gbps: bytes as f64 * 8.0 / time_ns.max(1) as f64,
             messages_per_second: messages as f64 * 1e9 / time_ns.max(1) as f64,
-            latency_ns: PARTS.map(|(part, _)| latencies.at(part)),
+            latency_ns: latencies.parts(),
+            steady: latencies.steady(in_flight),
             ends,
             frames: wires.map(|wire| wire.frames),
+            lost: wires.map(|wire| wire.lost),
             wire_bytes: wires.map(|wire| wire.wire_bytes),
             per_message: Each::of(&both, messages as u64),
             per_byte: (bytes > 0).then(|| Each::of(&both, bytes)),
+            hosts: None,
         }
     }
 }
@@ -281,19 +297,9 @@ mod tests {
             messages,
             bytes,
             time_ns: 1000,
+            in_flight: 1,
         };
-        Figures::new(moved, latencies, ends, [Waits::default(); 2])
-    }
-
-    #[test]
-    fn percentiles_are_of_the_nearest_rank() {
-        let mut latencies = Latencies::default();
-        for ns in (1..=200).rev() {
-            latencies.add(ns);
-        }
-        let figures = figures(200, 0, latencies, [Counts::default(); 2]);
-        assert_eq!(figures.latency_ns, [100, 180, 198, 200, 200, 200]);
-        assert!(figures.per_byte.is_none());
+        Figures::new(moved, &latencies, ends, [Waits::default(); 2])
     }
 
     /// The firmware's counts are of 32 bits.
@@ -319,6 +325,8 @@ mod tests {
             bytes_copied: 100 * n,
             ..Counts::default()
         };
+        let none = figures(2, 0, Latencies::default(), [end(1), end(3)]);
+        assert!(none.per_byte.is_none());
         let figures = figures(2, 400, Latencies::default(), [end(1), end(3)]);
         assert_eq!(figures.per_message.mmio_writes, 2.0);
         assert_eq!(figures.per_byte.map(|each| each.bytes_copied), Some(1.0));

@@ -37,6 +37,12 @@ pub struct Instructions {
     pub layers: Vec<OfLayer>,
 }
 
+/// What of a profile is of a host's software; the profile is callgrind's, without compressed names and positions.
+pub fn of_hosts(profile: &str) -> u64 {
+    let folded = callgrind::fold(profile);
+    Layer::HOST.iter().map(|layer| folded.of(*layer)).sum()
+}
+
 /// What counts: this program, started again under callgrind.
 #[derive(Clone, Debug)]
 pub struct Counter {

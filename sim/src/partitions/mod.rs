@@ -1,14 +1,20 @@
 //! `weft partitions`: a workload run at every rung of the partition ladder, with the price of each. See `docs/partitions.md`.
 
 mod area;
+mod at_pace;
+pub mod book;
 mod callgrind;
+mod connection;
 mod figures;
 mod instructions;
 mod layers;
 mod page;
 mod print;
+mod rows;
 pub mod run;
 mod set_ups;
+mod spread;
+mod steady;
 pub mod workload;
 
 use serde::Serialize;
@@ -18,17 +24,20 @@ use weft_hostdrv::verbs::{VerbsError, WcStatus};
 use weft_hostdrv::Rung;
 
 pub use area::Area;
-pub use figures::{Counts, Each, Figures, PARTS};
-pub use instructions::{Counter, Instructions, OfLayer};
+pub use figures::{Counts, Each, Figures, HostFigures};
+pub use instructions::{of_hosts, Counter, Instructions, OfLayer};
 pub use layers::Layer;
 pub use page::page;
 pub(crate) use print::describe;
 pub use print::print;
 pub use set_ups::SetUps;
+pub use spread::{Interval, OfFigure, OverSeeds, FEWEST};
+pub use steady::{Steady, PARTS};
 
 use self::run::{Had, Place};
 use self::workload::{Load, WorkloadError};
 use crate::fabric::FabricError;
+use crate::host::HostConfig;
 use crate::kind::CardKind;
 use crate::pair::PairError;
 
@@ -99,11 +108,37 @@ impl PartitionsError {
 pub struct AtRung {
     /// The rung, of both ends.
     pub rung: &'static str,
-    /// Its figures.
+    /// Its figures, with the first seed.
     pub figures: Figures,
+    /// Those of all seeds, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<OverSeeds>,
+    /// Each seed's.
+    #[serde(skip)]
+    pub all: Vec<Figures>,
     /// Instructions of the hosts, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
+}
+
+impl AtRung {
+    fn new(rung: Rung, first: Figures, others: Vec<Figures>) -> Self {
+        let mut all = vec![first.clone()];
+        all.extend(others);
+        Self {
+            rung: rung.name(),
+            figures: first,
+            over_seeds: (all.len() > 1).then(|| OverSeeds::of(&all)),
+            all,
+            instructions: None,
+        }
+    }
+
+    /// A figure over all seeds, if each has it.
+    pub fn over_all(&self, figure: &dyn Fn(&Figures) -> Option<f64>) -> Option<Interval> {
+        let values: Option<Vec<f64>> = self.all.iter().map(figure).collect();
+        Interval::of(values?)
+    }
 }
 
 /// A load at all rungs that there are.
@@ -142,6 +177,8 @@ pub struct Partitions {
     pub command: String,
     /// The seed.
     pub seed: u64,
+    /// As many seeds, from that one on.
+    pub seeds: u64,
     /// The kind of card.
     pub card: String,
     /// The clock of its control processor in kHz, if a rung has that at work.
@@ -151,6 +188,9 @@ pub struct Partitions {
     pub mtu: u16,
     /// Rate of the link.
     pub link_gbps: u64,
+    /// Both hosts, if software takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostConfig>,
     /// The loads.
     pub loads: Vec<Measured>,
     /// How fast connections are made at each rung.
@@ -180,8 +220,12 @@ pub struct Plan {
     pub kind: CardKind,
     /// The seed.
     pub seed: u64,
+    /// As many seeds, from that one on: one, or [`FEWEST`] and more.
+    pub seeds: u64,
     /// Largest IPv4 packet.
     pub mtu: u16,
+    /// Both hosts.
+    pub host: HostConfig,
     /// The loads.
     pub loads: Vec<Load>,
     /// The rungs.
@@ -204,6 +248,7 @@ pub fn run(
         seed: plan.seed,
         mtu: plan.mtu,
         gbps,
+        host: plan.host,
     };
     let mut missing = Vec::new();
     let (mut there, mut processor_khz) = (Vec::new(), None);
@@ -229,7 +274,13 @@ pub fn run(
                 true => run::to_be_counted,
                 false => run::run,
             };
-            let figures = run(place, rung, load).map_err(|error| error.at(load, rung))?;
+            let at = |error: PartitionsError| error.at(load, rung);
+            let figures = run(place, rung, load).map_err(at)?;
+            let mut others = Vec::new();
+            for n in 1..plan.seeds {
+                let seed = plan.seed.wrapping_add(n);
+                others.push(run(Place { seed, ..place }, rung, load).map_err(at)?);
+            }
             let counted = counter.map(|counter| counter.count(load, rung, &figures));
             // What cannot be counted once is not tried again.
             let instructions = counted.transpose().unwrap_or_else(|why| {
@@ -237,9 +288,8 @@ pub fn run(
                 None
             });
             rungs.push(AtRung {
-                rung: rung.name(),
-                figures,
                 instructions,
+                ..AtRung::new(rung, figures, others)
             });
         }
         let load = load.clone();
@@ -258,10 +308,12 @@ pub fn run(
         version: name.version,
         command: name.command,
         seed: plan.seed,
+        seeds: plan.seeds,
         card: plan.kind.to_string(),
         processor_khz,
         mtu: plan.mtu,
         link_gbps: gbps,
+        host: (!plan.host.is_free()).then_some(plan.host),
         loads: measured,
         set_ups,
         area: area::area(8 * plan.kind.lanes() as u32),

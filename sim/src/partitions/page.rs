@@ -2,9 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use super::print::{about_area, about_card, about_instructions, by_layer, describe, PER_SET_UP};
+use super::print::{
+    about_area, about_card, about_hosts, about_instructions, about_seeds, about_timeouts, by_layer,
+    describe, PER_SET_UP,
+};
+use super::rows::rows;
 use super::workload::Load;
-use super::{Figures, Measured, Partitions, PARTS};
+use super::{AtRung, Figures, Measured, Partitions, PARTS};
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#223}\
 table{border-collapse:collapse;margin:.6em 0 1.4em}td,th{padding:.15em .8em;text-align:right;white-space:nowrap}\
@@ -42,15 +46,6 @@ const BARS: [Bars; 8] = [
     ("Gb/s of message bytes", |f| f.gbps),
 ];
 
-/// What the table has beside the plots.
-const ROWS: [Bars; 3] = [
-    ("interrupts", |f| f.per_message.interrupts),
-    ("instructions of the firmware", |f| {
-        f.per_message.firmware_instructions
-    }),
-    ("cycles of its processor", |f| f.per_message.firmware_cycles),
-];
-
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
@@ -69,15 +64,14 @@ fn write(p: &Partitions, out: &mut String) -> fmt::Result {
         out,
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>{title}</title><style>{STYLE}</style>\n<h1>{title}</h1>\n\
-         <p>Weft {}, card {}, MTU {}, link {} Gb/s, seed {}. Measured by <code>{}</code>. Simulated, not measured on a board.</p>\n\
-         <p>Both ends have the same rung unless a load says otherwise, and counts are of both ends together. Host software takes no simulated time: what it costs is in \
-         the counts, not in latency and Gb/s.</p>\n",
-        escaped(&p.version), escaped(&about_card(p)), p.mtu, p.link_gbps, p.seed, escaped(&p.command)
+         <p>Weft {}, card {}, MTU {}, link {} Gb/s, {}. Measured by <code>{}</code>. Simulated, not measured on a board.</p>\n\
+         <p>Both ends have the same rung unless a load says otherwise, and counts are of both ends together. {}</p>\n",
+        escaped(&p.version), escaped(&about_card(p)), p.mtu, p.link_gbps, escaped(&about_seeds(p)), escaped(&p.command), escaped(&about_hosts(p))
     )?;
     writeln!(out, "<p>{}</p>", escaped(&about_instructions(p)))?;
     against_load(p, out)?;
     for measured in &p.loads {
-        load(measured, out)?;
+        load(p, measured, out)?;
     }
     set_ups(p, out)?;
     if let Some(area) = about_area(p) {
@@ -127,7 +121,7 @@ fn against_load(p: &Partitions, out: &mut String) -> fmt::Result {
         let all = rungs
             .clone()
             .flatten()
-            .map(|at| at.figures.latency_ns[part]);
+            .filter_map(|at| at.figures.latency_ns[part]);
         let most = all.max().unwrap_or(0).max(1) as f64;
         writeln!(
             out,
@@ -139,10 +133,10 @@ fn against_load(p: &Partitions, out: &mut String) -> fmt::Result {
             let rung = p.loads[0].rungs[n].rung;
             let figures = rungs.clone().filter_map(|at| Some(&at.get(n)?.figures));
             let points: Vec<String> = figures
-                .map(|f| {
+                .filter_map(|f| {
                     let x = 55.0 + 330.0 * f.gbps / most_gbps;
-                    let y = 130.0 - 105.0 * f.latency_ns[part] as f64 / most;
-                    format!("{x:.1},{y:.1}")
+                    let y = 130.0 - 105.0 * f.latency_ns[part]? as f64 / most;
+                    Some(format!("{x:.1},{y:.1}"))
                 })
                 .collect();
             writeln!(
@@ -179,7 +173,7 @@ fn set_ups(p: &Partitions, out: &mut String) -> fmt::Result {
     writeln!(out, "\n</table>")
 }
 
-fn load(measured: &Measured, out: &mut String) -> fmt::Result {
+fn load(p: &Partitions, measured: &Measured, out: &mut String) -> fmt::Result {
     writeln!(
         out,
         "<h2>{}</h2>\n<p>{}</p>\n<div class=plots>",
@@ -194,18 +188,6 @@ fn load(measured: &Measured, out: &mut String) -> fmt::Result {
     for at in &measured.rungs {
         write!(out, "<th>{}", at.rung)?;
     }
-    for (title, figure) in BARS {
-        write!(out, "\n<tr><td>{title}")?;
-        for at in &measured.rungs {
-            write!(out, "<td>{:.3}", figure(&at.figures))?;
-        }
-    }
-    for (title, figure) in ROWS {
-        write!(out, "\n<tr><td>{title} per message")?;
-        for at in &measured.rungs {
-            write!(out, "<td>{:.3}", figure(&at.figures))?;
-        }
-    }
     for (layer, counts) in by_layer(measured) {
         write!(
             out,
@@ -218,13 +200,25 @@ fn load(measured: &Measured, out: &mut String) -> fmt::Result {
             }
         }
     }
-    for (n, (_, name)) in PARTS.iter().enumerate() {
-        write!(out, "\n<tr><td>latency {name}, ns")?;
+    let mut head = "";
+    for row in rows(p) {
+        head = if row.head.is_empty() { head } else { row.head };
+        write!(out, "\n<tr><td>{head} {}", row.name)?;
         for at in &measured.rungs {
-            write!(out, "<td>{}", at.figures.latency_ns[n])?;
+            let found = row.over_all(at);
+            write!(out, "<td>{}", row.median(found))?;
+            if found.is_some_and(|interval| !interval.is_point()) {
+                write!(out, " <small>{}</small>", row.ends(found))?;
+            }
         }
     }
-    writeln!(out, "\n</table>")
+    writeln!(out, "\n</table>")?;
+    for at in &measured.rungs {
+        if let Some(said) = about_timeouts(at) {
+            writeln!(out, "<p>{}: {said}.</p>", at.rung)?;
+        }
+    }
+    Ok(())
 }
 
 /// A bar for each rung.
@@ -234,10 +228,11 @@ fn bars(
     figure: fn(&Figures) -> f64,
     out: &mut String,
 ) -> fmt::Result {
+    let over_all = |at: &AtRung| at.over_all(&|f| Some(figure(f)));
     let figures: Vec<f64> = measured
         .rungs
         .iter()
-        .map(|at| figure(&at.figures))
+        .map(|at| over_all(at).map_or(0.0, |interval| interval.median))
         .collect();
     let most = figures.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let height = 34 + 20 * figures.len();
@@ -263,7 +258,7 @@ fn bars(
 /// Latency by percentile, a line for each rung.
 fn latencies(measured: &Measured, out: &mut String) -> fmt::Result {
     let all = measured.rungs.iter().flat_map(|at| at.figures.latency_ns);
-    let most = all.max().unwrap_or(0).max(1) as f64;
+    let most = all.flatten().max().unwrap_or(0).max(1) as f64;
     let x = |n: usize| 60.0 + 60.0 * n as f64;
     let y = |ns: u64| 130.0 - 105.0 * ns as f64 / most;
     writeln!(
@@ -277,7 +272,7 @@ fn latencies(measured: &Measured, out: &mut String) -> fmt::Result {
     for at in &measured.rungs {
         let points = at.figures.latency_ns.iter().enumerate();
         let points: Vec<String> = points
-            .map(|(n, ns)| format!("{:.1},{:.1}", x(n), y(*ns)))
+            .filter_map(|(n, ns)| Some(format!("{:.1},{:.1}", x(n), y((*ns)?))))
             .collect();
         writeln!(
             out,

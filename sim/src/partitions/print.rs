@@ -2,49 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::rows::rows;
 use super::workload::Load;
-use super::{Figures, Measured, Partitions, SetUps, PARTS};
-
-/// What is printed of each rung: its name, and the figure.
-type Line = (&'static str, fn(&Figures) -> f64);
-
-/// For each message.
-const PER_MESSAGE: [Line; 10] = [
-    ("MMIO reads", |f| f.per_message.mmio_reads),
-    ("MMIO writes", |f| f.per_message.mmio_writes),
-    ("DMA reads", |f| f.per_message.dma_reads),
-    ("DMA bytes read", |f| f.per_message.dma_read_bytes),
-    ("DMA writes", |f| f.per_message.dma_writes),
-    ("DMA bytes written", |f| f.per_message.dma_written_bytes),
-    ("interrupts", |f| f.per_message.interrupts),
-    ("engine calls", |f| f.per_message.engine_steps),
-    ("firmware instructions", |f| {
-        f.per_message.firmware_instructions
-    }),
-    ("firmware cycles", |f| f.per_message.firmware_cycles),
-];
-
-/// For each byte of a message.
-const PER_BYTE: [Line; 6] = [
-    ("bytes copied by hosts", |f| {
-        f.per_byte.map_or(0.0, |each| each.bytes_copied)
-    }),
-    ("bytes of CRC by hosts", |f| {
-        f.per_byte.map_or(0.0, |each| each.bytes_checked)
-    }),
-    ("copied by firmware", |f| {
-        f.per_byte.map_or(0.0, |each| each.firmware_bytes_copied)
-    }),
-    ("CRC by firmware", |f| {
-        f.per_byte.map_or(0.0, |each| each.firmware_bytes_checked)
-    }),
-    ("DMA bytes read", |f| {
-        f.per_byte.map_or(0.0, |each| each.dma_read_bytes)
-    }),
-    ("DMA bytes written", |f| {
-        f.per_byte.map_or(0.0, |each| each.dma_written_bytes)
-    }),
-];
+use super::{AtRung, Figures, Measured, Partitions, SetUps};
 
 /// A load in a line.
 pub(crate) fn describe(load: &Load) -> String {
@@ -73,8 +33,15 @@ pub(crate) fn describe(load: &Load) -> String {
         match &load.other_end {
             Some(rung) => format!(", the other end at {rung}"),
             None => String::new(),
-        },
+        } + &about_host(load),
     )
+}
+
+/// Its hosts, if they are its own.
+fn about_host(load: &Load) -> String {
+    let host = load.host.as_ref().map(|name| format!(", hosts {name}"));
+    let cores = load.cores.map(|cores| format!(", {cores} of their cores"));
+    host.unwrap_or_default() + &cores.unwrap_or_default()
 }
 
 /// The card, and the clock of its processor if a rung has that at work.
@@ -89,15 +56,32 @@ pub(super) fn about_card(p: &Partitions) -> String {
     }
 }
 
+/// The hosts, in words.
+pub(super) fn about_hosts(p: &Partitions) -> String {
+    match &p.host {
+        None => "Host software takes no simulated time:\nwhat it costs is in the counts, not in latency and Gb/s.".into(),
+        Some(host) => format!("Hosts: {host}."),
+    }
+}
+
+/// The seeds, in words.
+pub(super) fn about_seeds(p: &Partitions) -> String {
+    let (first, last) = (p.seed, p.seed.wrapping_add(p.seeds - 1));
+    match p.seeds {
+        1 => format!("seed {first}"),
+        _ => format!("seeds {first} to {last}: medians, and where they are with 95 %"),
+    }
+}
+
 /// Prints the tables.
 pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "Weft {}; card {}, MTU {}, link {} Gb/s, seed {}.\n{}\n\
-         Both ends have the same rung unless a load says otherwise; counts are of both together. Host software takes no simulated time:\n\
-         what it costs is in the counts, not in latency and Gb/s.",
-        p.version, about_card(p), p.mtu, p.link_gbps, p.seed, p.command
+        "Weft {}; card {}, MTU {}, link {} Gb/s, {}.\n{}\n\
+         Both ends have the same rung unless a load says otherwise; counts are of both together. {}",
+        p.version, about_card(p), p.mtu, p.link_gbps, about_seeds(p), p.command, about_hosts(p)
     )?;
+    let width = if p.seeds > 1 { 18 } else { 12 };
     for measured in &p.loads {
         writeln!(
             out,
@@ -107,13 +91,13 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
         )?;
         write!(out, "  {:<34}", "")?;
         for rung in &measured.rungs {
-            write!(out, " {:>12}", rung.rung)?;
+            write!(out, " {:>width$}", rung.rung)?;
         }
         writeln!(out)?;
         let mut cells = |head: &str, name: &str, cells: &mut dyn Iterator<Item = String>| {
             write!(out, "  {head:<12}{name:<22}")?;
             for cell in cells {
-                write!(out, " {cell:>12}")?;
+                write!(out, " {cell:>width$}")?;
             }
             writeln!(out)
         };
@@ -123,33 +107,18 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
                 |count: Option<(f64, _)>| count.map_or("-".into(), |c| format!("{:.1}", c.0));
             cells(head, layer, &mut counts.into_iter().map(each))?;
         }
-        let mut line = |head: &str, name: &str, figure: &dyn Fn(&Figures) -> String| {
-            cells(
-                head,
-                name,
-                &mut measured.rungs.iter().map(|at| figure(&at.figures)),
-            )
-        };
-        for (n, (name, figure)) in PER_MESSAGE.iter().enumerate() {
-            let head = if n == 0 { "per message" } else { "" };
-            line(head, name, &|f| format!("{:.2}", figure(f)))?;
+        for row in rows(p) {
+            let found = || measured.rungs.iter().map(|at| row.over_all(at));
+            cells(row.head, row.name, &mut found().map(|of| row.median(of)))?;
+            if found().flatten().any(|interval| !interval.is_point()) {
+                cells("", "  95 %", &mut found().map(|of| row.ends(of)))?;
+            }
         }
-        for (n, (name, figure)) in PER_BYTE.iter().enumerate() {
-            let head = if n == 0 { "per byte" } else { "" };
-            line(head, name, &|f| format!("{:.3}", figure(f)))?;
+        for at in &measured.rungs {
+            if let Some(said) = about_timeouts(at) {
+                writeln!(out, "  {}: {said}", at.rung)?;
+            }
         }
-        for (n, (_, name)) in PARTS.iter().enumerate() {
-            let head = if n == 0 { "latency, ns" } else { "" };
-            line(head, name, &|f| f.latency_ns[n].to_string())?;
-        }
-        line("Gb/s", "", &|f| format!("{:.2}", f.gbps))?;
-        line("messages/s", "", &|f| {
-            format!("{:.0}", f.messages_per_second)
-        })?;
-        line("sent again", "", &|f| {
-            let [one, two] = &f.ends;
-            (one.retransmits + two.retransmits).to_string()
-        })?;
     }
     set_ups(p, out)?;
     if let Some(area) = about_area(p) {
@@ -163,6 +132,18 @@ pub fn print(p: &Partitions, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {:<10} {}", missing.rung, missing.reason)?;
     }
     Ok(())
+}
+
+/// That a timer expired, whose length then is in every figure of the run.
+pub(super) fn about_timeouts(at: &AtRung) -> Option<String> {
+    let expired = |f: &Figures| f.ends.iter().map(|end| end.timeouts).sum::<u64>();
+    let with = at.all.iter().filter(|f| expired(f) > 0).count();
+    let all: u64 = at.all.iter().map(expired).sum();
+    let times = if all == 1 { "once" } else { "several times" };
+    (with > 0).then(|| match at.all.len() {
+        1 => format!("a retransmission timer expired, {times}: its length is in latency and Gb/s"),
+        seeds => format!("a retransmission timer expired with {with} of {seeds} seeds"),
+    })
 }
 
 /// Instructions of each layer at each rung: for a message, and for a byte of one. None: they were not counted.

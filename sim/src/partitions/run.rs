@@ -1,18 +1,20 @@
 //! One load at one rung: two cards, their devices, and the connections between them.
 
-use std::collections::VecDeque;
 use std::hint::black_box;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::cm::ConnParam;
-use weft_hostdrv::verbs::{QpInit, RecvWr, SendWr, Wc, WcOpcode, WcStatus};
+use weft_hostdrv::verbs::{QpInit, Wc};
 use weft_hostdrv::Rung;
 
-use super::figures::{Counts, Figures, Latencies, Moved};
+use super::connection::Connection;
+use super::figures::{Counts, Figures, HostFigures, Moved};
+use super::steady::Latencies;
 use super::workload::Load;
 use super::PartitionsError;
 use crate::fabric::{Fabric, FabricConfig, FabricError};
+use crate::host::{HostConfig, Hosts};
 use crate::idle_polls::IdlePolls;
 use crate::kind::CardKind;
 use crate::link::{Faults, LinkConfig};
@@ -22,24 +24,6 @@ use crate::transport::lock;
 
 /// The first port that the second end listens on.
 const PORT: u16 = 4800;
-
-/// A message under way.
-struct Under {
-    length: usize,
-    posted: u64,
-}
-
-/// A connection, with what is under way on it.
-struct Connection<'a> {
-    pair: Pair<'a>,
-    under_way: VecDeque<Under>,
-    /// Sends that the second end has received: answered, or done with.
-    received: usize,
-    sent: usize,
-    posted: usize,
-    /// The bytes that each slot of either end's target got last: always those that lie there in the source.
-    filled: Vec<[Option<usize>; 2]>,
-}
 
 /// What a load runs on.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +36,8 @@ pub struct Place {
     pub mtu: u16,
     /// Rate of the link.
     pub gbps: u64,
+    /// Both hosts.
+    pub host: HostConfig,
 }
 
 /// Whether a rung can be had.
@@ -118,7 +104,9 @@ fn with_looks(
         seed,
         mtu,
         gbps,
+        host,
     } = place;
+    let host = load.hosts(host)?;
     let link = LinkConfig {
         gbps,
         delay_ns: load.delay_ns,
@@ -155,6 +143,7 @@ fn with_looks(
         bytes: 0,
         posted: 0,
         done: 0,
+        next: [0; 3],
     };
     // Each connection stands on both sides when its first message has gone through.
     for connection in &mut connections {
@@ -174,10 +163,13 @@ fn with_looks(
     drop(world);
     let before = [0, 1].map(|n| Counts::of(&fabric, n));
     let start = fabric.now();
+    let mut hosts = (!host.is_free()).then(|| Hosts::new(&fabric, host));
     match looks.are_known() {
-        true => weft_partitions_counted(&mut work, &mut connections)?,
-        false => work.all(&mut connections)?,
+        true => looks
+            .counted(|| weft_partitions_counted(&mut work, &mut connections, hosts.as_mut()))?,
+        false => work.all(&mut connections, hosts.as_mut())?,
     }
+    let used = hosts.map(|hosts| [0, 1].map(|n| hosts.used(n)));
     let time_ns = fabric.now() - start;
     let ends = [0, 1].map(|n| Counts::of(&fabric, n).since(&before[n]));
     let mut world = lock(fabric.world());
@@ -191,8 +183,11 @@ fn with_looks(
         messages: load.messages,
         bytes: work.bytes,
         time_ns,
+        in_flight: load.depth * load.connections,
     };
-    Ok(Figures::new(moved, work.latencies, ends, wires))
+    let mut figures = Figures::new(moved, &work.latencies, ends, wires);
+    figures.hosts = used.map(|used| used.map(|host| HostFigures::new(host, &figures, gbps)));
+    Ok(figures)
 }
 
 /// All messages. While this runs, instructions are counted ([`super::instructions`]).
@@ -200,27 +195,30 @@ fn with_looks(
 fn weft_partitions_counted(
     work: &mut Work<'_>,
     connections: &mut [Connection<'_>],
+    hosts: Option<&mut Hosts<'_>>,
 ) -> Result<(), PartitionsError> {
-    let all = work.all(connections);
+    let all = work.all(connections, hosts);
     // So that it stays a call.
     black_box(all)
 }
 
 /// What all connections share.
-struct Work<'a> {
-    fabric: &'a Fabric,
-    load: &'a Load,
-    largest: usize,
+pub(super) struct Work<'a> {
+    pub(super) fabric: &'a Fabric,
+    pub(super) load: &'a Load,
+    pub(super) largest: usize,
     rng: ChaCha8Rng,
-    latencies: Latencies,
-    bytes: u64,
-    posted: usize,
-    done: usize,
+    pub(super) latencies: Latencies,
+    pub(super) bytes: u64,
+    pub(super) posted: usize,
+    pub(super) done: usize,
+    /// The connections that post next, and that each end looks at next.
+    pub(super) next: [usize; 3],
 }
 
 impl Work<'_> {
     /// The next message.
-    fn draw(&mut self) -> (Operation, usize) {
+    pub(super) fn draw(&mut self) -> (Operation, usize) {
         let load = self.load;
         let weights = [
             (Operation::Send, load.send),
@@ -239,7 +237,14 @@ impl Work<'_> {
     }
 
     /// All messages.
-    fn all(&mut self, connections: &mut [Connection<'_>]) -> Result<(), PartitionsError> {
+    fn all(
+        &mut self,
+        connections: &mut [Connection<'_>],
+        hosts: Option<&mut Hosts<'_>>,
+    ) -> Result<(), PartitionsError> {
+        if let Some(hosts) = hosts {
+            return self.all_at_pace(connections, hosts);
+        }
         while self.done < self.load.messages {
             for connection in &mut *connections {
                 while self.posted < self.load.messages && connection.has_room(self.load.depth) {
@@ -261,162 +266,5 @@ impl Work<'_> {
             connections[number].take(self, end, &wc)?;
         }
         Ok(())
-    }
-}
-
-impl<'a> Connection<'a> {
-    fn new(pair: Pair<'a>, slots: usize) -> Self {
-        Self {
-            pair,
-            under_way: VecDeque::new(),
-            received: 0,
-            sent: 0,
-            posted: 0,
-            filled: vec![[None; 2]; slots],
-        }
-    }
-
-    /// Receives at both ends, and a Write of no bytes, that the responder may speak too.
-    fn open(&mut self, work: &Work<'_>) -> Result<(), PartitionsError> {
-        let slots = self.filled.len();
-        for end in [0, 1] {
-            for slot in 0..slots {
-                self.post_receive(end, slot, work.largest)?;
-            }
-        }
-        let to = self.pair.ends[1].target.remote();
-        self.pair.ends[0]
-            .qp
-            .post_send(SendWr::write(0, to).signaled())?;
-        let wc = self.pair.completion(0, "the first Write")?;
-        succeeded(&wc)?;
-        self.pair.established()?;
-        Ok(())
-    }
-
-    /// A receive into a slot of an end's target.
-    fn post_receive(&self, end: usize, slot: usize, largest: usize) -> Result<(), PartitionsError> {
-        let end = &self.pair.ends[end];
-        let receive = RecvWr::new(slot as u64);
-        let at = end.target.sge((slot * largest) as u64, largest as u32);
-        end.qp.post_recv(receive.sge(at))?;
-        Ok(())
-    }
-
-    /// One more may be under way. (The second end has a receive for each Send: it posts one again before another comes.)
-    fn has_room(&self, depth: usize) -> bool {
-        self.under_way.len() < depth && self.sent - self.received < depth
-    }
-
-    fn post(
-        &mut self,
-        work: &mut Work<'_>,
-        operation: Operation,
-        length: usize,
-    ) -> Result<(), PartitionsError> {
-        let slots = self.filled.len();
-        let slot = match operation {
-            Operation::Send => self.sent % slots,
-            _ => self.posted % slots,
-        };
-        let at = (slot * work.largest) as u64;
-        let [a, b] = &self.pair.ends;
-        let number = self.posted as u64;
-        let bytes = length as u32;
-        match operation {
-            Operation::Send => {
-                let send = SendWr::send(number).signaled();
-                a.qp.post_send(send.sge(a.source.sge(at, bytes)))?;
-                self.sent += 1;
-            }
-            Operation::Write => {
-                let write = SendWr::write(number, b.target.remote().offset(at)).signaled();
-                a.qp.post_send(write.sge(a.source.sge(at, bytes)))?;
-                self.fill(1, slot, length);
-            }
-            Operation::Read => {
-                let read = SendWr::read(number, b.source.remote().offset(at)).signaled();
-                a.qp.post_send(read.sge(a.target.sge(at, bytes)))?;
-                self.fill(0, slot, length);
-            }
-        }
-        self.posted += 1;
-        self.under_way.push_back(Under {
-            length,
-            posted: work.fabric.now(),
-        });
-        Ok(())
-    }
-
-    fn fill(&mut self, end: usize, slot: usize, length: usize) {
-        self.filled[slot][end] = Some(length);
-    }
-
-    /// A completion of one of the ends.
-    fn take(&mut self, work: &mut Work<'_>, end: usize, wc: &Wc) -> Result<(), PartitionsError> {
-        succeeded(wc)?;
-        let echo = work.load.echo;
-        match (end, wc.opcode) {
-            // The second end has got a Send.
-            (1, WcOpcode::Recv) => {
-                let (slot, length) = (wc.wr_id as usize, wc.byte_len as usize);
-                self.received += 1;
-                self.fill(1, slot, length);
-                self.post_receive(1, slot, work.largest)?;
-                if echo {
-                    let b = &self.pair.ends[1];
-                    let at = (slot * work.largest) as u64;
-                    b.qp.post_send(SendWr::send(0).sge(b.source.sge(at, wc.byte_len)))?;
-                }
-            }
-            // The answer: they come in the order of the Sends.
-            (0, WcOpcode::Recv) => {
-                let slot = wc.wr_id as usize;
-                self.fill(0, slot, wc.byte_len as usize);
-                self.post_receive(0, slot, work.largest)?;
-                self.end(work);
-            }
-            (0, WcOpcode::Send) if echo => {}
-            (0, _) => self.end(work),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// The oldest message is done.
-    fn end(&mut self, work: &mut Work<'_>) {
-        let Some(done) = self.under_way.pop_front() else {
-            return;
-        };
-        work.latencies.add(work.fabric.now() - done.posted);
-        work.bytes += done.length as u64 * if work.load.echo { 2 } else { 1 };
-        work.done += 1;
-    }
-
-    /// What each slot got last is there.
-    fn check(&self, source: &[u8], largest: usize) -> Result<(), PartitionsError> {
-        for (slot, filled) in self.filled.iter().enumerate() {
-            for (end, last) in filled.iter().enumerate() {
-                let Some(length) = *last else {
-                    continue;
-                };
-                let at = slot * largest;
-                let is = self.pair.ends[end].target.to_vec(at, length)?;
-                if is != source[at..at + length] {
-                    return Err(PartitionsError::Bytes { end, slot, length });
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn succeeded(wc: &Wc) -> Result<(), PartitionsError> {
-    match wc.status {
-        WcStatus::Success => Ok(()),
-        status => Err(PartitionsError::Completion {
-            opcode: format!("{:?}", wc.opcode),
-            status,
-        }),
     }
 }

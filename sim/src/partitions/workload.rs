@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use weft_hostdrv::{bounded, Congestion, Rung};
 
+use crate::host::{HostConfig, NoHost};
+
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 12] = [
+pub const READY: [(&str, &str); 13] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -23,6 +25,7 @@ pub const READY: [(&str, &str); 12] = [
     ("mixed", include_str!("../../workloads/mixed.toml")),
     ("depths", include_str!("../../workloads/depths.toml")),
     ("firmware", include_str!("../../workloads/firmware.toml")),
+    ("ladder", include_str!("../../workloads/ladder.toml")),
     ("lossy", include_str!("../../workloads/lossy.toml")),
 ];
 
@@ -75,6 +78,12 @@ pub struct Load {
     /// The rung of the end that does not post. As that of the end that posts, if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_end: Option<String>,
+    /// Both hosts, by their name. As the run's, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Cores of each. As the run's, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
 }
 
 impl Load {
@@ -89,6 +98,19 @@ impl Load {
             reason: unknown.to_string(),
         })?;
         Ok([first, other])
+    }
+
+    /// Both hosts, of a run that has these.
+    pub fn hosts(&self, usual: HostConfig) -> Result<HostConfig, WorkloadError> {
+        let mut host = match &self.host {
+            None => usual,
+            Some(name) => name.parse().map_err(|reason| WorkloadError::Host {
+                load: self.name.clone(),
+                reason,
+            })?,
+        };
+        host.cores = self.cores.unwrap_or(host.cores);
+        Ok(host)
     }
 
     /// The congestion controller of both ends.
@@ -165,6 +187,14 @@ pub enum WorkloadError {
         /// What there is.
         reason: String,
     },
+    /// No host is called so.
+    #[error("load `{load}`: host is none: {reason}")]
+    Host {
+        /// Of which load.
+        load: String,
+        /// What is wrong.
+        reason: NoHost,
+    },
     /// No controller is called so.
     #[error("load `{load}`: congestion is {given}, but a controller is one of {}", Congestion::ALL.map(Congestion::name).join(", "))]
     Congestion {
@@ -211,6 +241,7 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Load>, WorkloadError> {
         check(load)?;
         load.rungs(Rung::default())?;
         load.controller()?;
+        load.hosts(HostConfig::free())?;
     }
     Ok(file.load)
 }
@@ -245,7 +276,8 @@ fn check(load: &Load) -> Result<(), WorkloadError> {
             "0: an echo is of Sends",
         ),
         ("depth", load.depth as u64, 1..=32, "1 to 32"),
-        ("connections", load.connections as u64, 1..=8, "1 to 8"),
+        ("connections", load.connections as u64, 1..=16, "1 to 16"),
+        ("cores", load.cores.map_or(1, u64::from), 1..=2, "1 or 2"),
         (
             "messages",
             load.messages as u64,
@@ -310,6 +342,18 @@ mod tests {
         let controller = parse("f", &by("dctcp")).unwrap()[0].controller();
         assert_eq!(controller.unwrap(), Congestion::Dctcp);
         assert!(error(&by("bbr")).contains("bbr, but a controller is one of reno, cubic"));
+        let on = |host: &str| parse("f", &format!("{load}write = 1\n{host}\n"));
+        let hosts = on("host = \"2ghz\"\ncores = 2").unwrap()[0].hosts(HostConfig::free());
+        assert_eq!(
+            hosts.unwrap().to_string(),
+            "2 cores of 2 GHz, IPC 1, polling"
+        );
+        let refused = on("host = \"fast\"").unwrap_err().to_string();
+        assert!(
+            refused.contains("load `l`: host is none: fast is no host"),
+            "{refused}"
+        );
+        assert!(on("cores = 3").is_err());
         assert_eq!(error("load = []"), "f has no load");
         assert!(read("no/such/file")
             .unwrap_err()

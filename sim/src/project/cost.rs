@@ -86,7 +86,7 @@ pub fn measure(place: Place, rung: Rung, load: &Load) -> Result<Cost, Partitions
     };
     Ok(Cost {
         bytes: each(usual.bytes),
-        unloaded_ns: alone.latency_ns[0] as f64,
+        unloaded_ns: alone.latency_ns[0].unwrap_or(0) as f64,
         unloaded_gbps: place.gbps,
         // Where a receiver is slower than its sender, a line without a limit makes it lose frames: then the usual run was faster.
         card_ns: each(many.time_ns.min(usual.time_ns)),

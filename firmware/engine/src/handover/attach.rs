@@ -141,6 +141,7 @@ impl<P: Port> Link<'_, P> {
                 unit.unmarked(&mut scratch)
             });
             let taken = if places {
+                self.shared.stats.fpdus_checked += 1;
                 self.shared.stats.fpdus_card += 1;
                 self.check_and_place(ulpdu)
             } else {

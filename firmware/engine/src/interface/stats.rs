@@ -14,6 +14,8 @@ pub struct EngineStats {
     pub frames_for_host: u64,
     /// TCP segments received.
     pub segments: u64,
+    /// TCP segments of these that were nothing for the fast path.
+    pub segments_slow: u64,
     /// TCP segments whose payload the engine had to handle, wholly or in part.
     pub segments_raw: u64,
     /// Segments dropped, wholly or in part, because the memory for what lies beyond gaps was used up.
@@ -32,6 +34,8 @@ pub struct EngineStats {
     pub bytes_replayed: u64,
     /// FPDUs received by the card's hands.
     pub fpdus_card: u64,
+    /// FPDUs of these that the card has checked only: the engine placed them.
+    pub fpdus_checked: u64,
     /// FPDUs received by the engine's hands.
     pub fpdus_software: u64,
     /// Queue pairs, and entries of their queues, that deregistrations have looked at.

@@ -37,6 +37,7 @@ impl<P: Port> Link<'_, P> {
     /// A segment has arrived.
     pub fn segment(&mut self, seen: &Seen<'_>) {
         self.shared.stats.segments += 1;
+        self.shared.stats.segments_slow += 1;
         match self.conn.tcp {
             TcpState::Closed | TcpState::Dead => {}
             TcpState::SynSent => self.in_syn_sent(seen),

@@ -14,6 +14,7 @@ use crate::command::reach::{Reached, Way};
 use crate::command::Failure;
 
 pub mod demo;
+mod host;
 pub mod partitions;
 pub mod perf;
 pub mod project;

@@ -7,6 +7,7 @@ use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
+use super::host::Host;
 use super::{card_kind, Seed};
 use crate::about;
 use crate::command::device::rung;
@@ -22,12 +23,17 @@ pub struct Arguments {
     workload: String,
     #[command(flatten)]
     seed: Seed,
+    /// As many seeds, from --seed on: figures are medians, with an interval that holds them with 95 %. One, or at least six.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seeds)]
+    seeds: u64,
     /// The card.
     #[arg(long, default_value_t = CardKind::widest(), value_parser = card_kind())]
     card: CardKind,
     /// Largest IPv4 packet.
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     mtu: u16,
+    #[command(flatten)]
+    host: Host,
     /// Rungs to run, with commas between; all that there are, if none is named.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rung())]
     rung: Vec<Rung>,
@@ -47,6 +53,13 @@ pub struct Arguments {
     /// Also writes the figures, with plots, to this page (HTML, self-contained).
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+}
+
+fn seeds(text: &str) -> Result<u64, String> {
+    let fewest = partitions::FEWEST as u64;
+    let number = text.parse().ok();
+    let number = number.filter(|n| *n == 1 || (fewest..=1000).contains(n));
+    number.ok_or_else(|| format!("it is 1, or {fewest} to 1000: fewer make no interval of 95 %"))
 }
 
 /// Runs and prints.
@@ -76,7 +89,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = Plan {
         kind: arguments.card,
         seed: arguments.seed.seed,
+        seeds: arguments.seeds,
         mtu: arguments.mtu,
+        host: arguments.host.config(),
         rungs: match arguments.rung.is_empty() {
             true => Rung::ALL.to_vec(),
             false => arguments.rung.clone(),
@@ -113,6 +128,10 @@ fn said(arguments: &Arguments) -> String {
         "weft partitions {} --card {} --seed {} --mtu {}",
         arguments.workload, arguments.card, arguments.seed.seed, arguments.mtu
     );
+    if arguments.seeds > 1 {
+        command += &format!(" --seeds {}", arguments.seeds);
+    }
+    command += &arguments.host.said();
     if !arguments.rung.is_empty() {
         let names: Vec<_> = arguments.rung.iter().map(|rung| rung.name()).collect();
         command += &format!(" --rung {}", names.join(","));
@@ -131,6 +150,7 @@ fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
     let own = std::env::current_exe()?;
     let (card, seed) = (arguments.card.to_string(), arguments.seed.seed.to_string());
     let mtu = arguments.mtu.to_string();
+    let host = arguments.host.said();
     let rest = [
         "partitions",
         &arguments.workload,
@@ -143,6 +163,7 @@ fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
         "--json",
     ];
     let command = std::iter::once(own.into()).chain(rest.map(Into::into));
+    let command = command.chain(host.split_whitespace().map(Into::into));
     Ok(Counter {
         command: command.collect(),
     })

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use weft_hostdrv::Rung;
+use weft_sim::host::HostConfig;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::run::Place;
 use weft_sim::partitions::{workload, Name};
@@ -129,6 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             seed: arguments.seed.seed,
             mtu: arguments.mtu,
             gbps: arguments.card.gbps(),
+            host: HostConfig::free(),
         },
         rungs: arguments.rung.clone(),
         targets: arguments.targets(),

@@ -1,0 +1,75 @@
+//! `weft partitions` with simulated hosts, and over several seeds.
+#![cfg(feature = "sim")]
+
+use serde_json::Value;
+
+use crate::weft;
+
+use weft::{run, text};
+
+/// One load at one rung.
+fn partitions(options: &[&str]) -> std::process::Output {
+    let load = ["partitions", "book", "--load", "4 KiB Writes, 1 % lost"];
+    let rung = ["--card", "model", "--rung", "placement"];
+    run(&[&load[..], &rung, options].concat())
+}
+
+fn json(options: &[&str]) -> Value {
+    let output = partitions(&[&["--json"], options].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn software_takes_time_or_none() {
+    let gbps = |options: &[&str]| {
+        let figures = json(options);
+        let figures = &figures["loads"][0]["rungs"][0]["figures"];
+        let is_charged = figures["hosts"][1]["instructions"].as_f64() > Some(100_000.0);
+        (figures["gbps"].as_f64().expect("a number"), is_charged)
+    };
+    let (free, none) = gbps(&["--host", "free"]);
+    let (usual, charged) = gbps(&[]);
+    assert!(free > 2.0 * usual && charged && !none, "{free} {usual}");
+    assert_eq!(gbps(&["--host", "3ghz", "--cores", "1"]), (usual, charged));
+    assert!(gbps(&["--ghz", "6"]).0 > usual);
+    assert!(gbps(&["--ipc", "0.5"]).0 < usual);
+    let said = text(&partitions(&["--cores", "2", "--sleep"]).stdout);
+    for part in [
+        "Hosts: 2 cores of 3 GHz, IPC 1, sleeping.",
+        "--cores 2 --sleep",
+        "cores, who posts",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    for wrong in [["--host", "fast"], ["--cores", "3"], ["--ghz", "0"]] {
+        assert_eq!(partitions(&wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn several_seeds_have_a_median_and_an_interval() {
+    let seed = |seed: &str| {
+        let figures = json(&["--seed", seed]);
+        let gbps = figures["loads"][0]["rungs"][0]["figures"]["gbps"].as_f64();
+        gbps.expect("a number")
+    };
+    let mut alone = ["3", "4", "5", "6", "7", "8"].map(seed);
+    alone.sort_by(f64::total_cmp);
+    let over = json(&["--seed", "3", "--seeds", "6"]);
+    let over = &over["loads"][0]["rungs"][0]["over_seeds"];
+    assert_eq!(over["seeds"], 6);
+    let figures = over["figures"].as_array().expect("a list");
+    let gbps = figures.iter().find(|figure| figure["name"] == "gbps");
+    let of = |what: &str| gbps.expect("Gb/s")[what].as_f64();
+    assert_eq!(of("low"), Some(alone[0]));
+    assert_eq!(of("high"), Some(alone[5]));
+    assert_eq!(of("median"), Some((alone[2] + alone[3]) / 2.0));
+    let said = text(&partitions(&["--seed", "3", "--seeds", "6"]).stdout);
+    let ends = format!("{:.2}..{:.2}", alone[0], alone[5]);
+    assert!(said.contains(&ends), "{ends}: {said}");
+    assert!(said.contains("seeds 3 to 8"), "{said}");
+    let refused = partitions(&["--seeds", "3"]);
+    let why = text(&refused.stderr);
+    assert!(why.contains("fewer make no interval of 95 %"), "{why}");
+}

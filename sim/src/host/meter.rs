@@ -1,0 +1,109 @@
+//! How often each step happened on a device: by the counts that driver and engine keep anyway.
+
+use serde::{Deserialize, Serialize};
+use weft_hostdrv::Device;
+
+use super::{HostConfig, STEPS};
+
+macro_rules! done {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// What was done.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Done { $($(#[$doc])* pub $name: u64,)* }
+
+        impl Done {
+            fn each(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
+                Self { $($name: with(self.$name, other.$name),)* }
+            }
+        }
+    };
+}
+
+done! {
+    /// Sends, Writes and Reads posted.
+    sends,
+    /// Receives posted.
+    receives,
+    /// Completions polled.
+    polls,
+    /// Looks at the device that found nothing.
+    looks,
+    /// Turns of the device that found something.
+    turns,
+    /// Reports taken.
+    reports,
+    /// FPDUs of these that the card received.
+    fpdus,
+    /// FPDUs of these that the card has only checked.
+    fpdus_checked,
+    /// Segments that were nothing for the fast path.
+    slow_segments,
+    /// Segments of these whose payload came up raw.
+    raw_segments,
+    /// Completions made.
+    completions,
+    /// Jobs given to the card.
+    jobs,
+    /// Jobs of these that acknowledge, without data.
+    acks,
+    /// FPDUs made by the host.
+    fpdus_made,
+    /// Segments sent again.
+    retransmits,
+    /// Bytes copied.
+    bytes_copied,
+    /// Bytes of CRC.
+    bytes_checked,
+    /// MMIO writes.
+    mmio_writes,
+    /// MMIO reads.
+    mmio_reads,
+}
+
+impl Done {
+    /// By a device so far; posts, polls, looks and turns are not the device's to count.
+    pub fn of(device: &Device) -> Self {
+        let (host, engine) = (device.host_stats(), device.engine_stats());
+        Self {
+            reports: host.reports,
+            fpdus: engine.fpdus_card,
+            fpdus_checked: engine.fpdus_checked,
+            slow_segments: engine.segments_slow,
+            raw_segments: engine.segments_raw,
+            completions: host.completions,
+            jobs: host.jobs,
+            acks: engine.acks_sent,
+            fpdus_made: engine.fpdus_made,
+            retransmits: engine.retransmits,
+            bytes_copied: engine.bytes_copied + host.frame_bytes_received,
+            bytes_checked: engine.bytes_checked,
+            mmio_writes: host.mmio_writes,
+            mmio_reads: host.mmio_reads,
+            ..Self::default()
+        }
+    }
+
+    /// Since then.
+    pub fn since(self, before: Self) -> Self {
+        self.each(before, u64::wrapping_sub)
+    }
+
+    /// Both.
+    pub fn and(self, other: Self) -> Self {
+        self.each(other, u64::wrapping_add)
+    }
+
+    /// Its instructions.
+    pub fn instructions(&self) -> f64 {
+        STEPS.iter().map(|step| step.of(self)).sum()
+    }
+
+    /// Its time on a host, in nanoseconds.
+    pub fn time_ns(&self, host: &HostConfig) -> f64 {
+        let costs = &host.costs;
+        host.instructions_ns(self.instructions())
+            + costs.mmio_write_ns * self.mmio_writes as f64
+            + costs.mmio_read_ns * self.mmio_reads as f64
+            + costs.cache_miss_ns * (self.reports + self.polls) as f64
+    }
+}

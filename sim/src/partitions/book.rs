@@ -1,0 +1,114 @@
+//! The ladder as the book has it: where software takes time, on one core and on two.
+
+use weft_hostdrv::Rung;
+
+use super::run::{self, Place};
+use super::workload::{self, Load};
+use super::{AtRung, Figures, PartitionsError};
+use crate::host::HostConfig;
+use crate::kind::CardKind;
+
+/// Seeds of each row.
+pub const SEEDS: u64 = 9;
+
+/// Rungs that have rows.
+pub const RUNGS: [Rung; 3] = [Rung::Host, Rung::Crc, Rung::Placement];
+
+/// Above the rows.
+pub const HEAD: &str = "\
+| Writes | rung | Gb/s | 10^3 messages/s | p50, µs | p99, µs | cores at 100 Gb/s | Gb/s, 2 cores | p50, µs | p99, µs |
+|---|---|---|---|---|---|---|---|---|---|
+";
+
+/// The loads, in their order.
+pub fn loads() -> Result<Vec<Load>, PartitionsError> {
+    Ok(workload::read("ladder")?)
+}
+
+/// A figure with its interval, divided by `unit`.
+fn cell(at: &AtRung, unit: f64, figure: &dyn Fn(&Figures) -> Option<f64>) -> String {
+    let Some(interval) = at.over_all(figure) else {
+        return "-".into();
+    };
+    let text = |value: f64| {
+        let value = value / unit;
+        let digits = match value {
+            _ if value >= 99.95 => 0,
+            _ if value >= 9.995 => 1,
+            _ => 2,
+        };
+        format!("{value:.digits$}")
+    };
+    let [median, low, high] = [interval.median, interval.low, interval.high].map(text);
+    match low == high {
+        true => median,
+        false => format!("{median} ({low} to {high})"),
+    }
+}
+
+/// A row: a load at a rung.
+pub fn row(load: &Load, rung: Rung, seeds: u64) -> Result<String, PartitionsError> {
+    let [one, two] = [1, 2].map(|cores| {
+        let host = HostConfig {
+            cores,
+            ..HostConfig::default()
+        };
+        let figures = |seed| {
+            let place = Place {
+                kind: CardKind::Model,
+                seed,
+                mtu: 1500,
+                gbps: CardKind::Model.gbps(),
+                host,
+            };
+            run::run(place, rung, load).map_err(|error| error.at(load, rung))
+        };
+        let all: Result<Vec<Figures>, _> = (2..=seeds).map(figures).collect();
+        Ok::<_, PartitionsError>(AtRung::new(rung, figures(1)?, all?))
+    });
+    let (one, two) = (one?, two?);
+    let latency =
+        |part: usize| move |f: &Figures| f.steady.as_ref()?.latency_ns[part].map(|ns| ns as f64);
+    let gbps = |f: &Figures| f.steady.as_ref().map(|steady| steady.gbps);
+    let rate = |f: &Figures| f.steady.as_ref().map(|steady| steady.messages_per_second);
+    let cores = |f: &Figures| {
+        let hosts = f.hosts.as_ref()?;
+        Some(hosts.iter().map(|host| host.cores_at_line).sum())
+    };
+    let cells = [
+        cell(&one, 1.0, &gbps),
+        cell(&one, 1000.0, &rate),
+        cell(&one, 1000.0, &latency(0)),
+        cell(&one, 1000.0, &latency(2)),
+        cell(&one, 1.0, &cores),
+        cell(&two, 1.0, &gbps),
+        cell(&two, 1000.0, &latency(0)),
+        cell(&two, 1000.0, &latency(2)),
+    ];
+    let name = match rung {
+        Rung::Host => load.name.replace(" Writes", ""),
+        _ => String::new(),
+    };
+    Ok(format!("| {name} | {rung} | {} |\n", cells.join(" | ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `cargo run --release -p weft-sim --example ladder` writes the page anew.
+    #[test]
+    fn rows_of_the_book_are_not_stale() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/partitions.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(HEAD), "the table has another head");
+        let load = &loads().unwrap()[0];
+        for rung in RUNGS {
+            let row = row(load, rung, SEEDS).unwrap();
+            assert!(
+                page.contains(&row),
+                "the ladder of the book is stale: {row}"
+            );
+        }
+    }
+}
