@@ -96,7 +96,7 @@ pub(crate) use loopback_copy::MessageBytes;
 pub(crate) use manager::Manager;
 use on_card::OnCard;
 use page_runs::PageRuns;
-pub(crate) use page_runs::{pages_around, Outcome, PageRun};
+pub(crate) use page_runs::{pages_around, Mapping, Outcome, PageRun};
 use place::{Here, Place};
 pub(crate) use queue_pairs::Queues;
 pub(crate) use raw_queues::RawQueues;
@@ -500,6 +500,7 @@ impl Device {
         };
         let place = Place::Lent(Box::new(Lent::new(lender, control)));
         let config = DeviceConfig::at(lent.ip).mtu(lent.mtu);
+        let config = config.netmask(lent.netmask).gateway(lent.gateway);
         Self::around(place, caps, mmio, config.polled().linger(None))
     }
 
@@ -593,6 +594,16 @@ impl Device {
     /// Its IPv4 address.
     pub fn ip(&self) -> Ipv4Addr {
         self.shared.config.ip.into()
+    }
+
+    /// The mask of its network.
+    pub fn netmask(&self) -> Ipv4Addr {
+        self.shared.config.netmask.into()
+    }
+
+    /// Who takes what is for other networks.
+    pub fn gateway(&self) -> Option<Ipv4Addr> {
+        self.shared.config.gateway.map(Ipv4Addr::from)
     }
 
     /// Its station address.

@@ -36,6 +36,7 @@ mod share;
 mod share_campaign;
 mod share_device;
 mod share_exit;
+mod share_inside;
 mod share_strangers;
 mod shared_control;
 mod shared_queues;

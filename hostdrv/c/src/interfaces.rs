@@ -11,8 +11,8 @@ use crate::bindings::sockaddr_in;
 use crate::calls::{refuse, Answer};
 use crate::cm::made;
 use crate::object::given;
-use crate::process::lock;
-use crate::settings;
+use crate::process::{lock, process};
+use crate::{broker, settings};
 
 /// The interface's name.
 const NAME: &CStr = c"weft0";
@@ -74,6 +74,10 @@ entries! {
         let system = std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(*mut *mut ifaddrs) -> c_int>(next(c"getifaddrs")?);
         if system(list) != 0 {
             return Err(std::io::Error::last_os_error().into());
+        }
+        // A lent card's address is known when it is open.
+        if settings::device().is_ok_and(|device| broker::socket(&device).is_some()) {
+            drop(process());
         }
         if let Ok((address, mask)) = settings::network() {
             list.write(Entry::give(address, mask, list.read()));

@@ -19,7 +19,7 @@
 mod calls;
 
 pub mod absent;
-mod asynchronous;
+pub mod asynchronous;
 #[allow(
     missing_docs,
     non_camel_case_types,
@@ -29,6 +29,7 @@ mod asynchronous;
     clippy::all
 )]
 mod bindings;
+mod broker;
 pub mod cm;
 pub mod completions;
 pub mod device;

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use weft_hostdrv::verbs::AsyncEvent;
-use weft_hostdrv::{transport, Device};
+use weft_hostdrv::{transport, Device, DeviceError};
 
 use crate::asynchronous::Asynchronous;
 use crate::bindings::{ibv_qp, ibv_srq};
 use crate::calls::{log, refuse, Answer, Log};
 use crate::cm::Ids;
 use crate::device::Context;
-use crate::events::Events;
+use crate::events::{Ends, Events};
 use crate::memory::Regions;
-use crate::{absent, settings};
+use crate::{absent, broker, settings};
 
 /// The open device, and what there is on it. It lives as long as the process.
 pub(crate) struct Process {
@@ -26,7 +26,16 @@ pub(crate) struct Process {
     /// Queue pairs and shared receive queues by number.
     pub(crate) qps: Handles<ibv_qp>,
     pub(crate) srqs: Handles<ibv_srq>,
+    /// Completion channels, which end with the device.
+    channels: Mutex<Channels>,
     pid: u32,
+}
+
+/// What ends with the device.
+#[derive(Default)]
+struct Channels {
+    all: Vec<Weak<dyn Ends>>,
+    ended: bool,
 }
 
 /// Handles of the program's by number.
@@ -71,21 +80,33 @@ pub(crate) fn process() -> Answer<&'static Process> {
             ),
         };
     }
-    let transport = match transport::open(&settings::device()?) {
-        Ok(transport) => transport,
-        Err(error) => {
-            if log() >= Log::Refused {
-                eprintln!("weft-rdma: {error}");
-            }
-            return refuse(libc::ENODEV, "the card cannot be opened");
-        }
-    };
-    let made = begin(Device::open(transport, settings::config()?)?)?;
+    let made = begin(device()?)?;
     // As long as the process: whatever the program does, or does not.
     std::mem::forget(made.device.drive()?);
     *open = Some(made);
     at_exit();
     Ok(made)
+}
+
+/// The device that the environment names.
+fn device() -> Answer<Device> {
+    let name = settings::device()?;
+    let opened = match broker::socket(&name) {
+        Some(socket) => match broker::open(socket) {
+            Ok(device) => return settings::check_lent(device),
+            Err(why) => Err(why),
+        },
+        None => transport::open(&name).map_err(|error| error.to_string()),
+    };
+    match opened {
+        Ok(transport) => Ok(Device::open(transport, settings::config()?)?),
+        Err(why) => {
+            if log() >= Log::Refused {
+                eprintln!("weft-rdma: {why}");
+            }
+            refuse(libc::ENODEV, "the card cannot be opened")
+        }
+    }
 }
 
 /// Lets the process have this device, which nobody drives; false if it has one, or cannot have it. For benches.
@@ -109,6 +130,7 @@ fn begin(device: Device) -> Answer<&'static Process> {
         ids: Ids::default(),
         qps: Handles::default(),
         srqs: Handles::default(),
+        channels: Mutex::default(),
         pid: std::process::id(),
         device,
     };
@@ -116,6 +138,9 @@ fn begin(device: Device) -> Answer<&'static Process> {
     process.device.handle_async_events(|event| {
         if let Some(event) = process.translated(&event) {
             process.events.push(event);
+        }
+        if let AsyncEvent::DeviceFatal(error) = &event {
+            process.device_ends(error);
         }
     });
     Ok(process)
@@ -136,6 +161,27 @@ fn at_exit() {
 }
 
 impl Process {
+    /// These events end with the device: who waits for them is told.
+    pub(crate) fn end_with_device(&self, events: &Arc<impl Ends + 'static>) {
+        let mut channels = lock(&self.channels);
+        if channels.ended {
+            events.end();
+        }
+        channels.all.retain(|channel| channel.strong_count() > 0);
+        let events: Weak<dyn Ends> = Arc::downgrade(events) as Weak<dyn Ends>;
+        channels.all.push(events);
+    }
+
+    /// Said always, and once: a program does not ask for the reason.
+    fn device_ends(&self, error: &DeviceError) {
+        eprintln!("weft-rdma: the card is gone: {error}; start the program anew when it is there");
+        self.events.end();
+        let mut channels = lock(&self.channels);
+        channels.ended = true;
+        let all = channels.all.iter().filter_map(Weak::upgrade);
+        all.for_each(|channel| channel.end());
+    }
+
     /// What was asked of the device is begun, and what it said arrives; then the program may sleep.
     pub(crate) fn nudge(&self) {
         // A failure is the device's, which tells it with the next call.

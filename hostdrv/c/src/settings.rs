@@ -1,8 +1,9 @@
 //! What the environment says of the device. `weft run` writes it.
 
 use std::net::Ipv4Addr;
+use std::sync::OnceLock;
 
-use weft_hostdrv::DeviceConfig;
+use weft_hostdrv::{Device, DeviceConfig};
 
 use crate::calls::{refuse, Answer, Refused};
 
@@ -43,9 +44,36 @@ pub(crate) fn device() -> Answer<String> {
     }
 }
 
+/// Address and prefix of a card that a broker lends: the broker's.
+static LENT: OnceLock<(Ipv4Addr, u32)> = OnceLock::new();
+
+/// A lent device has its broker's address. One that the environment says has to be that.
+pub(crate) fn check_lent(device: Device) -> Answer<Device> {
+    let wanted = std::env::var_os(IP_VARIABLE)
+        .map(|_| address())
+        .transpose()?;
+    let (ip, mask) = (device.ip(), device.netmask());
+    if wanted.is_some_and(|(wanted, _)| wanted != ip) {
+        return refuse(
+            libc::EADDRNOTAVAIL,
+            "WEFT_IP is not the address of the broker's card: leave it out, or give that",
+        );
+    }
+    LENT.get_or_init(|| (ip, u32::from(mask).leading_ones()));
+    Ok(device)
+}
+
+/// Is the card a broker's?
+pub(crate) fn is_lent() -> bool {
+    LENT.get().is_some()
+}
+
 /// Address and prefix.
 fn address() -> Answer<(Ipv4Addr, u32)> {
     let wrong = || Refused::new(libc::EINVAL, "WEFT_IP is no address: 10.0.0.1/24");
+    if let Some(lent) = LENT.get() {
+        return Ok(*lent);
+    }
     let text = std::env::var(IP_VARIABLE).map_err(|_| wrong())?;
     let (address, prefix) = text.split_once('/').unwrap_or((&text, "24"));
     let address = address.parse().map_err(|_| wrong())?;

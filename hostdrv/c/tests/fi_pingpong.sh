@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # libfabric's fi_pingpong, which agrees by TCP over the system's network on what it does over the card's: `fi_pingpong.sh server|client PROGRAM ..`.
 role=$1
 program=$(dirname "$0")/$2

@@ -1,4 +1,4 @@
-//! Debian's programs, as they are, on two simulated cards: `make c-programs`, which unpacks them to target/c-programs.
+//! Debian's programs, as they are, on two simulated cards, and on one that a broker shares: `make c-programs`, which unpacks them to target/c-programs.
 //!
 //! What is judged is how a program ends and what it says; no time is. One that does not end within a minute is ended.
 
@@ -29,6 +29,9 @@ struct Row {
     loss: u32,
     #[serde(default)]
     end_server: bool,
+    /// Not on a card that a broker shares: what it says there.
+    #[serde(default)]
+    not_shared: Option<String>,
     #[allow(dead_code)] // For the page.
     what: String,
 }
@@ -72,8 +75,8 @@ const TOO_QUICK: &str = "RDMA_CM_EVENT_REJECTED; error: -111";
 /// How often such a row is run.
 const TRIES: usize = 5;
 
-fn run_again(row: &Row, weft: &Path, unpacked_to: &Path) -> Result<(), String> {
-    let mut tries = (0..TRIES).map(|_| run(row, weft, unpacked_to));
+fn run_again(row: &Row, cards: Cards, root: &Path) -> Result<(), String> {
+    let mut tries = (0..TRIES).map(|_| run(row, cards, root));
     let counts = |done: &Result<(), String>| {
         done.as_ref()
             .err()
@@ -84,8 +87,19 @@ fn run_again(row: &Row, weft: &Path, unpacked_to: &Path) -> Result<(), String> {
         .unwrap_or_else(|| Err(format!("{TOO_QUICK}, each time")))
 }
 
+/// What the two programs have.
+#[derive(Clone, Copy, PartialEq)]
+enum Cards {
+    OneEach,
+    OneShared,
+}
+
 /// `weft run` with this row's programs; what is wrong with how it went.
-fn run(row: &Row, weft: &Path, unpacked_to: &Path) -> Result<(), String> {
+fn run(row: &Row, cards: Cards, root: &Path) -> Result<(), String> {
+    let (weft, unpacked_to) = (
+        root.join("target/debug/weft"),
+        root.join("target/c-programs"),
+    );
     let bin = unpacked_to.join("usr/bin");
     let libraries = [
         "usr/lib/x86_64-linux-gnu",
@@ -100,12 +114,16 @@ fn run(row: &Row, weft: &Path, unpacked_to: &Path) -> Result<(), String> {
         .env("LD_LIBRARY_PATH", libraries.join(":"))
         .env("WEFT_C_LOG", "calls");
     let loss = row.loss.to_string();
+    match cards {
+        Cards::OneEach => command.args(["--loss", &loss]),
+        Cards::OneShared => command.arg("--shared"),
+    };
     // Environment (tests): `WEFT_C_SEED`: `make c-programs`: seed of the frames that are lost. Without it: 0.
     let seed = std::env::var("WEFT_C_SEED").unwrap_or_else(|_| "0".into());
     match &row.server {
         Some(server) => {
             let server = unpacked(server, &bin);
-            command.args(["--loss", &loss, "--seed", &seed, "--pair", &server]);
+            command.args(["--seed", &seed, "--pair", &server]);
             if row.end_server {
                 command.arg("--end-server");
             }
@@ -119,15 +137,18 @@ fn run(row: &Row, weft: &Path, unpacked_to: &Path) -> Result<(), String> {
     let output = ended(command).map_err(|error| error.to_string())?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (said(&output.stdout), said(&output.stderr));
-    if output.status.success() && (out.contains(&row.says) || err.contains(&row.says)) {
+    let says = |what: &str| out.contains(what) || err.contains(what);
+    let is_fine = match &row.not_shared {
+        Some(refused) if cards == Cards::OneShared => !output.status.success() && says(refused),
+        _ => output.status.success() && says(&row.says),
+    };
+    if is_fine {
         return Ok(());
     }
     Err(format!("{}\n{out}\n{err}", output.status))
 }
 
-#[test]
-#[ignore = "wants Debian's programs: make c-programs"]
-fn programs_run_as_they_are() {
+fn programs_run(cards: Cards) {
     let (root, folder) = (root(), Path::new(env!("CARGO_MANIFEST_DIR")));
     let rows = fs::read_to_string(folder.join("programs.json")).expect("the table");
     let rows: Vec<Row> = serde_json::from_str(&rows).expect("the table");
@@ -140,11 +161,7 @@ fn programs_run_as_they_are() {
             continue;
         }
         ran += 1;
-        match run_again(
-            row,
-            &root.join("target/debug/weft"),
-            &root.join("target/c-programs"),
-        ) {
+        match run_again(row, cards, &root) {
             Ok(()) => println!("{}: as it should", row.program),
             Err(why) => {
                 println!("{}: {why}", row.program);
@@ -154,4 +171,17 @@ fn programs_run_as_they_are() {
     }
     assert!(failed.is_empty(), "of {ran}: {failed:?}");
     assert!(ran > 0, "no such program");
+}
+
+#[test]
+#[ignore = "wants Debian's programs: make c-programs"]
+fn programs_run_as_they_are() {
+    programs_run(Cards::OneEach);
+}
+
+/// Two programs are clients of one broker at once, and reach each other there.
+#[test]
+#[ignore = "wants Debian's programs: make c-programs"]
+fn programs_share_a_card() {
+    programs_run(Cards::OneShared);
 }

@@ -5,11 +5,11 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::packet::{
-    pair, DOMAIN, LEAVE_DOMAIN, LEAVE_QUEUE_PAIR, LEAVE_SHARED_RECEIVES, MEMORY, QUEUE_PAIR,
-    SHARED_RECEIVES,
+    pair, DOMAIN, JOIN, LEAVE_DOMAIN, LEAVE_JOINED, LEAVE_QUEUE_PAIR, LEAVE_SHARED_RECEIVES,
+    MEMORY, QUEUE_PAIR, SHARED_RECEIVES,
 };
 use super::talk::{half, some, Talk};
-use weft_card_transport::{CardLender, LentMemory};
+use weft_card_transport::{CardLender, LentMemory, MOST_PARTS};
 use weft_hostdrv::device::{DeviceLender, QueuePairAsked, QueuePairLent};
 use weft_hostdrv::verbs::{Access, SharedLine};
 
@@ -55,6 +55,22 @@ impl CardLender for BorrowedDevice {
         let ([_, iova, ..], files) = self.talk.request(&[MEMORY, bytes, access, 0])?;
         let [file] = some(files)?;
         Ok(LentMemory { file, iova })
+    }
+
+    fn join(&self, parts: &[(u64, u64)]) -> io::Result<u64> {
+        let mut request = vec![JOIN];
+        request.extend(parts.iter().flat_map(|(iova, bytes)| [*iova, *bytes]));
+        if parts.len() > MOST_PARTS {
+            let why = "pages that lie in too many places of a broker's memory: register neighbours later, or all at once";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let ([iova, ..], _) = self.talk.request(&request)?;
+        Ok(iova)
+    }
+
+    fn leave(&self, joined: u64) -> io::Result<()> {
+        self.talk.request(&[LEAVE_JOINED, joined])?;
+        Ok(())
     }
 
     fn begin_fence(&self, number: u32) {

@@ -16,6 +16,7 @@ use super::door::{Closers, Door, Wake};
 use super::limits::{Accounts, Limits};
 use super::session::Session;
 use weft_card_transport::listening::{self, Listening};
+use weft_hostdrv::cm::LoopbackHost;
 use weft_hostdrv::device::{Device, Resource};
 use weft_hostdrv::verbs::{Gone, VerbsError};
 use weft_hostdrv::DeviceError;
@@ -81,6 +82,9 @@ impl Broker {
             },
         };
         let listener = listening::listen(path).map_err(failed)?;
+        if let Err(error) = LoopbackHost::new().join(device) {
+            tracing::debug!(%error, "clients reach their own host as whoever has the card does");
+        }
         let wake = Wake::new().map_err(failed)?;
         let readable = watch(&listener, &wake).map_err(failed)?;
         Ok(Self {

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::borrowed_device::BorrowedDevice;
 use super::packet::{self, ask, hear, Words, CREATE_QP, EXTENSIONS, MEMORY};
@@ -22,11 +23,15 @@ use weft_hostdrv::verbs::{
     Access, ControlTerms, Extensions, QpCap, SharedLine, SharedRange, Terms,
 };
 
+/// How long a broker may take to answer who comes.
+const FIRST_ANSWER: Duration = Duration::from_secs(20);
+
 /// The end of who is lent to. When it is dropped, or its process ends, all that it had ends as well.
 pub struct Client {
     talk: Talk,
     control: SharedControl,
     ip: Ipv4Addr,
+    network: (Ipv4Addr, Option<Ipv4Addr>),
     bell: Bell,
 }
 
@@ -49,12 +54,15 @@ impl Client {
     /// Asks a broker for control rings of its own.
     pub fn connect(path: &Path) -> io::Result<Self> {
         let socket = Arc::new(UnixStream::connect(path)?);
+        // Whoever else listens there may say nothing, for ever.
+        socket.set_read_timeout(Some(FIRST_ANSWER))?;
         // Who is turned away is told why, and may not be heard any more.
         let asked = ask(&socket, &version::hello());
         let (answer, mut files): (Words, _) = match (hear(&socket), asked) {
             (Err(why), Err(gone)) if why.kind() != io::ErrorKind::Other => return Err(gone),
             (heard, _) => heard?,
         };
+        socket.set_read_timeout(None)?;
         let version = version::chosen(&answer)?;
         let [commands, events, ip, ..] = answer;
         let terms = ControlTerms {
@@ -86,6 +94,7 @@ impl Client {
                 born: Birthplace::here(),
             },
             ip: half(ip).into(),
+            network: version::network(&answer),
             bell,
         })
     }
@@ -101,8 +110,11 @@ impl Client {
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         let can = self.extensions()?;
+        let (netmask, gateway) = self.network;
         let lent = LentDevice {
             ip: self.ip,
+            netmask,
+            gateway,
             mtu: u16::try_from(can.mtu).unwrap_or(1500),
             most: [can.max_qp, can.max_mr].map(half),
         };
@@ -111,6 +123,7 @@ impl Client {
             control,
             bell,
             ip,
+            ..
         } = self;
         let lender = Arc::new(BorrowedDevice::new(talk)?);
         let card = BorrowedCard::new(format!("card of {ip}, lent"), lender.clone(), bell);

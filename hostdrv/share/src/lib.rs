@@ -23,6 +23,7 @@ mod client;
 mod domains;
 mod door;
 mod limits;
+mod memory;
 mod own_domains;
 mod packet;
 mod queue_pairs;

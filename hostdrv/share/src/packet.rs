@@ -30,13 +30,16 @@ pub(super) const CLOSE_TARGET: u64 = 6;
 /// Since version 3: a domain by its name, and the broker woken, which is not answered.
 pub(super) const OPEN_XRCD: u64 = 7;
 pub(super) const RING: u64 = 8;
-/// Since version 4: domains, queue pairs in them, shared receive queues, each given back.
+/// Since version 4: domains, queue pairs in them, shared receive queues, each given back; memory joined.
 pub(super) const DOMAIN: u64 = 9;
 pub(super) const LEAVE_DOMAIN: u64 = 10;
 pub(super) const QUEUE_PAIR: u64 = 11;
 pub(super) const LEAVE_QUEUE_PAIR: u64 = 12;
 pub(super) const SHARED_RECEIVES: u64 = 13;
 pub(super) const LEAVE_SHARED_RECEIVES: u64 = 14;
+/// Parts of memory as one range, and its end.
+pub(super) const JOIN: u64 = 15;
+pub(super) const LEAVE_JOINED: u64 = 16;
 /// Since version 2.
 pub(super) const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 

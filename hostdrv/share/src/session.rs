@@ -1,20 +1,19 @@
 //! A client, as the broker has it: what it asked for, and what was lent to it.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use super::asked::{charge, half, size, text};
 use super::domains::{Domains, Opened};
 use super::door::Door;
+use super::memory::ClientMemory;
 use super::own_domains::OwnDomains;
 use super::packet::{self, words, Request, Words};
 use super::queue_pairs::{create_qp, Lent};
 use super::{sized, version};
 use weft_hostdrv::cm::client_gate;
 use weft_hostdrv::device::{Account, Device, Resource};
-use weft_hostdrv::verbs::{Access, ControlLease, Gone, LentLine, Mr, OwnedMemory, Pd, Qp};
+use weft_hostdrv::verbs::{ControlLease, Gone, LentLine, Pd, Qp};
 
 /// A client, and what is lent to it. What uses something goes before it.
 pub(super) struct Session {
@@ -23,8 +22,11 @@ pub(super) struct Session {
     /// What was written for it so far, the last time that somebody looked.
     news: u64,
     qps: Vec<Qp>,
+    /// What was written for queue pairs that it has left: news are never less than they were.
+    gone: u64,
     opened: Opened,
     domains: OwnDomains,
+    memory: ClientMemory,
     /// Of the fence that it asked for last.
     fence: u32,
     pd: Pd,
@@ -41,8 +43,10 @@ impl Session {
             line: None,
             news: 0,
             qps: Vec::new(),
+            gone: 0,
             opened: Opened::default(),
             domains: OwnDomains::default(),
+            memory: ClientMemory::default(),
             fence: 0,
             pd,
             user,
@@ -78,9 +82,8 @@ impl Session {
         let (Some(line), Some(control)) = (&self.line, &self.control) else {
             return;
         };
-        let completions = |qp: &Qp| u64::from(qp.completions_written());
         let queues: u64 = self.qps.iter().map(completions).sum();
-        let news = control.news() + queues + self.opened.news();
+        let news = control.news() + queues + self.gone + self.opened.news();
         if news != self.news {
             self.news = news;
             line.wake();
@@ -131,14 +134,15 @@ impl Session {
             line,
             opened,
             domains: own,
+            memory,
             qps,
+            gone,
             pd,
             user,
             account,
             door,
             ..
         } = self;
-        let file: File;
         let [kind, rest @ ..] = request;
         let outcome = match (*kind, &*control) {
             (packet::HELLO, None) => version::agree(rest).and_then(|version| {
@@ -180,7 +184,13 @@ impl Session {
             (packet::LEAVE_QUEUE_PAIR, Some(control)) => {
                 let number = half(rest, 0);
                 control.take_qp_back(number);
-                qps.retain(|qp| qp.number_in_commands() != number);
+                qps.retain(|qp| {
+                    let stays = qp.number_in_commands() != number;
+                    if !stays {
+                        *gone += completions(qp);
+                    }
+                    stays
+                });
                 Ok(without_files(words(&[])))
             }
             (packet::SHARED_RECEIVES, Some(control)) => own.receives(control, account, rest),
@@ -191,13 +201,15 @@ impl Session {
             (packet::MEMORY, Some(control)) => {
                 let of_domain = size(rest, 2).checked_sub(1);
                 let pd = of_domain.map_or(Ok(&*pd), |place| domains.pd(opened, place));
-                match pd.and_then(|pd| memory(pd, control, account, rest)) {
-                    Ok((words, made)) => {
-                        file = made;
-                        Ok((words, vec![file.as_fd()]))
-                    }
-                    Err(why) => Err(why),
-                }
+                pd.and_then(|pd| memory.make(pd, control, account, rest))
+            }
+            (packet::JOIN, Some(control)) => {
+                let joined = memory.join(pd, control, account, rest);
+                joined.map(without_files)
+            }
+            (packet::LEAVE_JOINED, Some(control)) => {
+                let left = memory.leave(control, rest);
+                left.map(|()| without_files(words(&[])))
             }
             _ => Err("no such request".to_owned()),
         };
@@ -208,6 +220,10 @@ impl Session {
         }
         answered.map(|()| refused)
     }
+}
+
+fn completions(qp: &Qp) -> u64 {
+    qp.completions_written().into()
 }
 
 fn without_files<'a>(said: Words) -> Lent<'a> {
@@ -240,7 +256,9 @@ fn hello<'c>(
     );
     let ip = u64::from(u32::from(device.ip()));
     let sizes = [terms.commands.into(), terms.events.into(), ip];
-    Ok((version::said(sizes, version), files))
+    let gateway = device.gateway().map_or(0, u32::from);
+    let network = [device.netmask().into(), gateway];
+    Ok((version::said(sizes, version, network), files))
 }
 
 /// A piece of what the device can do.
@@ -249,36 +267,4 @@ fn extensions(device: &Device, asked: &[u64]) -> Result<Words, String> {
     let mut whole = vec![0; extensions.size()];
     extensions.write(&mut whole);
     sized::piece(&whole, asked.first().copied().unwrap_or(0))
-}
-
-fn memory(
-    pd: &Pd,
-    control: &ControlLease,
-    account: &Arc<Account>,
-    asked: &[u64],
-) -> Result<(Words, File), String> {
-    /// Bytes of a page, which a piece takes at least.
-    const PAGE: u64 = 4096;
-    let [bytes, access, ..] = asked else {
-        return Err("no such request".to_owned());
-    };
-    if *bytes == 0 {
-        return Err("memory of 0 bytes".to_owned());
-    }
-    let access = u8::try_from(*access).ok().and_then(Access::from_bits);
-    let access = access.ok_or("no such access")?;
-    let whole = bytes.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
-    let charges = charge(
-        account,
-        &[
-            (Resource::Regions, 1),
-            (Resource::Files, 1),
-            (Resource::Memory, whole),
-        ],
-    )?;
-    let (owned, file) = OwnedMemory::sealed("weft-region", *bytes).map_err(text)?;
-    let region: Mr = pd.reg_owned(owned, access).map_err(text)?;
-    let lent = control.give_memory(&region).map_err(text)?;
-    control.keep(None, charges);
-    Ok((words(&[lent.pd.into(), lent.iova, lent.length]), file))
 }

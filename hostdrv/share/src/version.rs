@@ -5,11 +5,12 @@
 //! | 1 | HELLO, CREATE_QP, MEMORY; nobody says a version |
 //! | 2 | HELLO says versions and the records' sizes; EXTENSIONS; what XRC has |
 //! | 3 | HELLO gives a line as well: two files; RING; XRC domains by name |
-//! | 4 | the line has a fence; DOMAIN, QUEUE_PAIR, SHARED_RECEIVES and their ends: what a [`Device`](weft_hostdrv::device::Device) of a client's is made of |
+//! | 4 | the line has a fence; DOMAIN, QUEUE_PAIR, SHARED_RECEIVES, JOIN and their ends: what a [`Device`](weft_hostdrv::device::Device) of a client's is made of |
 //!
 //! Requests and answers have one size for good, and words that a version does not know are 0: so who says nothing speaks version 1.
 
 use std::io;
+use std::net::Ipv4Addr;
 
 use weft_layout::{Answer, Command, Cqe, EventEntry};
 
@@ -22,6 +23,8 @@ pub(super) const NEWEST: u64 = 4;
 /// Words of the answer to HELLO behind what version 1 has: the version, and the sizes of the records.
 pub(super) const VERSION_AT: usize = 3;
 const RECORDS_AT: usize = 4;
+/// Mask of the network, and its gateway, since version 4; a broker that does not know them says 0.
+const NETWORK_AT: usize = 5;
 
 /// Bytes of a command, an answer, an event and a CQE, 16 bits each.
 const RECORDS: u64 = (Command::SIZE as u64) << 48
@@ -50,12 +53,26 @@ pub(super) fn agree(said: &[u64]) -> Result<u64, String> {
 }
 
 /// What HELLO's answer says of the version agreed on, behind `sizes`, which version 1 has.
-pub(super) fn said(sizes: [u64; VERSION_AT], version: u64) -> Words {
+pub(super) fn said(sizes: [u64; VERSION_AT], version: u64, network: [u32; 2]) -> Words {
     let [commands, events, ip] = sizes;
+    let [mask, gateway] = network.map(u64::from);
     match version {
         1 => words(&[commands, events, ip]),
-        _ => words(&[commands, events, ip, version, RECORDS]),
+        2 | 3 => words(&[commands, events, ip, version, RECORDS]),
+        _ => words(&[commands, events, ip, version, RECORDS, mask, gateway]),
     }
+}
+
+/// What a broker's answer to HELLO says of its network: the mask, and the gateway.
+pub(super) fn network(answer: &Words) -> (Ipv4Addr, Option<Ipv4Addr>) {
+    let address = |at: usize| {
+        let address = u32::try_from(answer[at])
+            .ok()
+            .filter(|address| *address != 0);
+        address.map(Ipv4Addr::from)
+    };
+    let mask = address(NETWORK_AT).unwrap_or(Ipv4Addr::new(255, 255, 255, 0));
+    (mask, address(NETWORK_AT + 1))
 }
 
 /// The version that a broker chose, by its answer to HELLO.
@@ -108,13 +125,23 @@ mod tests {
     fn an_answer_of_any_version_or_of_none() {
         let sizes = [16, 64, 0x0a00_0001];
         for version in [1, 2, 3, 4] {
-            let answer = said(sizes, version);
+            let own = [0xffff_0000, 0x0a00_00fe];
+            let answer = said(sizes, version, own);
             assert_eq!(answer[..VERSION_AT], sizes);
             assert_eq!(chosen(&answer).ok(), Some(version));
+            let known = match version {
+                4 => own,
+                _ => [0xffff_ff00, 0],
+            };
+            let (mask, gateway) = network(&answer);
+            let gateway = gateway.map_or(0, u32::from);
+            assert_eq!([mask.into(), gateway], known);
         }
-        assert!(said(sizes, 1)[VERSION_AT..].iter().all(|word| *word == 0));
+        assert!(said(sizes, 1, [1; 2])[VERSION_AT..]
+            .iter()
+            .all(|word| *word == 0));
         for (at, value) in [(VERSION_AT, 5), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
-            let mut wrong = said(sizes, 2);
+            let mut wrong = said(sizes, 2, [1; 2]);
             wrong[at] = value;
             assert!(chosen(&wrong).is_err(), "{at} {value}");
         }

@@ -8,8 +8,8 @@ use crate::device::Device;
 
 /// Rejects a request.
 pub(super) fn reject(device: &Device, conn: ConnId, private_data: &[u8]) -> Result<(), CmError> {
-    if conn.is_inside() {
-        return host(device)?.exchange.reject(conn, private_data);
+    if let Some(host) = host_of(device, conn) {
+        return host.exchange.reject(conn, private_data);
     }
     device.command(&commands::reject(conn), private_data)??;
     Ok(())
@@ -17,8 +17,8 @@ pub(super) fn reject(device: &Device, conn: ConnId, private_data: &[u8]) -> Resu
 
 /// Closes a connection that stands, in order.
 pub(super) fn disconnect(device: &Device, conn: ConnId) -> Result<(), CmError> {
-    if conn.is_inside() {
-        host(device)?.exchange.disconnect(device, conn);
+    if let Some(host) = host_of(device, conn) {
+        host.exchange.disconnect(device, conn);
         return Ok(());
     }
     device.command(&commands::disconnect(conn), &[])??;
@@ -35,8 +35,8 @@ pub(super) fn give_up(device: &Device, conn: ConnId) -> Result<(), CmError> {
 
 /// Ends a connection at once.
 pub(super) fn abort(device: &Device, conn: ConnId) -> Result<(), CmError> {
-    if conn.is_inside() {
-        host(device)?.exchange.abort(device, conn);
+    if let Some(host) = host_of(device, conn) {
+        host.exchange.abort(device, conn);
         return Ok(());
     }
     device.command(&commands::abort(conn), &[])??;
@@ -46,4 +46,12 @@ pub(super) fn abort(device: &Device, conn: ConnId) -> Result<(), CmError> {
 /// The loop that a device is a member of.
 pub(super) fn host(device: &Device) -> Result<LoopbackHost, CmError> {
     LoopbackHost::of(device).ok_or(CmError::NotJoined)
+}
+
+/// The loop that a connection is of; one of a lent device's is its lender's, and commanded.
+pub(super) fn host_of(device: &Device, conn: ConnId) -> Option<LoopbackHost> {
+    match conn.is_inside() {
+        true => LoopbackHost::of(device),
+        false => None,
+    }
 }

@@ -524,9 +524,8 @@ impl CmId {
         let device = self.device();
         let mut state = device.lock();
         state.check_fault()?;
-        if conn.is_inside() {
+        if let Some(host) = backend::host_of(device, conn) {
             drop(state);
-            let host = backend::host(device)?;
             host.exchange.accept(device, conn, qp.id(), &params)?;
             state = device.lock();
             state.bind(qp.id());

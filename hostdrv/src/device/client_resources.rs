@@ -38,6 +38,8 @@ pub(super) struct ClientResources {
 pub(super) struct Registered {
     stag: u32,
     pd: PdId,
+    /// Where it begins, if it has memory of its own.
+    iova: Option<u64>,
     _charge: Charge,
 }
 
@@ -150,6 +152,20 @@ impl ClientResources {
         });
     }
 
+    /// It may not any more; false: it has registered some of it, or has none there.
+    pub(super) fn take_memory_back(&mut self, iova: u64) -> bool {
+        let Some(at) = self.memory.iter().position(|memory| memory.iova == iova) else {
+            return false;
+        };
+        let end = iova.saturating_add(self.memory[at].length);
+        let lies_there = |one: &Registered| one.iova.is_some_and(|at| (iova..end).contains(&at));
+        if self.stags.values().any(lies_there) {
+            return false;
+        }
+        self.memory.swap_remove(at);
+        true
+    }
+
     /// May it have this done? What it may, as it is to be done; `is_behind`: events wait for it that it does not take.
     pub(super) fn check(&self, command: &Command, is_behind: bool) -> Result<Checked, Refusal> {
         let opcode = command.opcode().map_err(|_| Refusal::Malformed)?;
@@ -245,11 +261,13 @@ impl ClientResources {
     pub(super) fn done(&mut self, checked: Checked, answer: &Answer) -> Option<QpId> {
         let Checked { command, charge } = checked;
         let conn = ConnId::from_number(command.conn);
-        match command.opcode().ok()? {
+        let opcode = command.opcode().ok()?;
+        match opcode {
             CommandOpcode::Register | CommandOpcode::AllocStag => {
                 let registered = Registered {
                     stag: answer.stag,
                     pd: PdId::from_number(command.pd),
+                    iova: (opcode == CommandOpcode::Register).then_some(command.iova),
                     _charge: charge?,
                 };
                 self.stags.insert(index(answer.stag), registered);
@@ -302,6 +320,11 @@ impl ClientResources {
             true => Taken::Own,
             false => Taken::Others,
         }
+    }
+
+    /// Does it listen on this port?
+    pub(super) fn listens(&self, port: u16) -> bool {
+        self.ports.contains_key(&port)
     }
 
     pub(super) fn forget(&mut self, conn: ConnId) {

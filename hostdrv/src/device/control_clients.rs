@@ -4,6 +4,7 @@
 
 mod closing;
 mod gates;
+mod inside;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use super::{Device, Here, Place, State};
 use crate::error::DeviceError;
 use closing::Closing;
 use gates::is_for_the_gate;
+use inside::{is_of_the_loop, Left};
 
 /// Events that wait for room in its ring: with so many, a process gets no more connections.
 const MAX_WAITING: usize = 64;
@@ -59,6 +61,8 @@ enum Of {
     Client,
     Qp(QpId),
     Pd(PdId),
+    /// By where the card sees it.
+    Memory(u64),
 }
 
 /// A process that has control rings.
@@ -81,6 +85,8 @@ pub(super) struct ControlClient {
     keeps: Vec<(Of, Box<dyn Send>)>,
     /// Queue pairs that it has left, and whose connections close.
     closing: Vec<Closing>,
+    /// Connections inside the host that it has left or does not hear of: the loop is told.
+    left: Vec<Left>,
     /// It is gone; regions of it that work still uses.
     ending: Option<BTreeMap<u32, Registered>>,
 }
@@ -103,7 +109,22 @@ impl ControlClient {
         let Some(conn) = conn_of(request) else { return };
         tracing::debug!(control_client = self.number, ?conn, "request rejected");
         self.resources.forget(conn);
-        engine.execute(now, &commands::reject(conn), weft_engine::BUSY, port);
+        self.turn_down(conn, weft_engine::BUSY, (now, engine, port));
+    }
+
+    /// Rejects a request.
+    fn turn_down<P: Port>(
+        &mut self,
+        conn: ConnId,
+        reason: &[u8],
+        (now, engine, port): (u64, &mut Engine, &mut P),
+    ) {
+        match conn.is_inside() {
+            true => self.left.push(Left::rejected(conn, reason)),
+            false => {
+                engine.execute(now, &commands::reject(conn), reason, port);
+            }
+        }
     }
 
     /// Writes events, up to a request that is not decided on.
@@ -136,7 +157,7 @@ impl ControlClient {
                     return Outcome::Answered(commands::refused(refusal));
                 }
             };
-            if is_for_the_gate(taken) {
+            if is_for_the_gate(taken) || is_of_the_loop(taken) {
                 *parked = Some(taken.clone());
                 return Outcome::Parked;
             }
@@ -175,6 +196,7 @@ impl State {
             turned_away: 0,
             keeps: Vec::new(),
             closing: Vec::new(),
+            left: Vec::new(),
             ending: None,
         });
         number
@@ -206,8 +228,31 @@ impl State {
             control_client
                 .resources
                 .give_memory(pd, iova, length, access);
-            control_client.keeps.push((Of::Client, keeps));
+            control_client.keeps.push((Of::Memory(iova), keeps));
         }
+    }
+
+    /// It may not any more; false: a region of it lies there, or it never might.
+    pub(crate) fn take_memory_back(&mut self, number: u64, iova: u64) -> bool {
+        let Some(control_client) = self.control_client(number) else {
+            return true;
+        };
+        control_client.resources.take_memory_back(iova) && {
+            self.release_kept(number, Of::Memory(iova));
+            true
+        }
+    }
+
+    /// What was kept for this is dropped.
+    fn release_kept(&mut self, number: u64, of: Of) {
+        let Some(control_client) = self.control_client(number) else {
+            return;
+        };
+        let all = std::mem::take(&mut control_client.keeps);
+        let (handles, rest): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(other, _)| *other == of);
+        control_client.keeps = rest;
+        self.release(handles);
     }
 
     /// It may use this domain, which lives as long as it.
@@ -226,11 +271,7 @@ impl State {
         if !control_client.resources.take_pd_back(pd) {
             return false;
         }
-        let all = std::mem::take(&mut control_client.keeps);
-        let (handles, rest): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(of, _)| *of == Of::Pd(pd));
-        control_client.keeps = rest;
-        self.release(handles);
+        self.release_kept(number, Of::Pd(pd));
         true
     }
 

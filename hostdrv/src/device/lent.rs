@@ -79,6 +79,10 @@ pub trait DeviceLender: Send + Sync {
 pub struct LentDevice {
     /// Its address.
     pub ip: Ipv4Addr,
+    /// The mask of its network.
+    pub netmask: Ipv4Addr,
+    /// Who takes what is for other networks.
+    pub gateway: Option<Ipv4Addr>,
     /// Its largest packet.
     pub mtu: u16,
     /// Queue pairs, and regions.

@@ -1,15 +1,33 @@
 //! Who moves messages between this device's queue pairs and others of the host.
 
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Weak};
+
+use weft_engine::commands::Refusal;
+use weft_engine::{AcceptParams, ConnId, ConnectParams, QpId};
 
 use super::{Device, DeviceConfig, Handles, Shared, State};
 use crate::error::DeviceError;
 use weft_card_transport::{NoCard, TransportError};
 
-/// Who is told when the device's joined queue pairs have something to say: without the device's lock.
+/// The loop that a device is joined to. Each call is made without the device's lock.
 pub(crate) trait Loopback: Send + Sync {
-    /// Look at them.
+    /// The device's joined queue pairs have something to say: look at them.
     fn look(&self);
+    /// Is it the way to this address?
+    fn reaches(&self, ip: Ipv4Addr) -> bool;
+    /// The name of a connection of this queue pair's; nobody has heard of it yet.
+    fn prepare(&self, qp: QpId, params: &ConnectParams<'_>) -> Result<ConnId, Refusal>;
+    /// Asks who listens; what becomes of it comes as an event.
+    fn ask(&self, conn: ConnId, params: &ConnectParams<'_>);
+    /// Answers a request with a queue pair.
+    fn accept(&self, conn: ConnId, qp: QpId, params: &AcceptParams<'_>) -> Result<(), Refusal>;
+    /// Answers a request with no.
+    fn reject(&self, conn: ConnId, private_data: &[u8]) -> Result<(), Refusal>;
+    /// Closes in order.
+    fn disconnect(&self, conn: ConnId);
+    /// Ends a connection at once.
+    fn abort(&self, conn: ConnId);
 }
 
 /// A device that may be gone.

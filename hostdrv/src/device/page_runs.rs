@@ -5,6 +5,8 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -23,6 +25,16 @@ type Runs = Mutex<BTreeMap<(usize, usize), Weak<PageRun>>>;
 /// The runs that a device has lent to its card.
 #[derive(Clone, Default)]
 pub(crate) struct PageRuns(Arc<Runs>);
+
+/// How pages come to be mapped for the card.
+pub(crate) enum Mapping {
+    /// They are exchanged where the transport has to.
+    Own,
+    /// They are all of this file.
+    File(File),
+    /// They are of several files, and stay in use.
+    Lent,
+}
 
 /// Whole pages that are mapped as long as this lives.
 pub(crate) struct PageRun {
@@ -76,19 +88,24 @@ impl PageRuns {
         Ok(run)
     }
 
-    /// Maps pages that `owner` keeps, and nobody else has.
+    /// Maps pages that `owner` keeps, and nobody else has but by files that they are of.
     ///
     /// # Safety
     /// As for [`Transport::map`], as long as `owner` lives.
     pub(crate) unsafe fn own(
         &self,
         transport: &Arc<dyn Transport>,
-        first: NonNull<u8>,
-        len: usize,
+        (first, len, how): (NonNull<u8>, usize, &Mapping),
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Arc<PageRun>, TransportError> {
-        // SAFETY: the caller vouches.
-        let iova = unsafe { transport.map(first, len) }?;
+        // SAFETY: the caller vouches, of each.
+        let iova = unsafe {
+            match how {
+                Mapping::Own => transport.map(first, len),
+                Mapping::File(file) => transport.map_file(first, len, file.as_fd()),
+                Mapping::Lent => transport.lend(first, len),
+            }
+        }?;
         // SAFETY: as above.
         Ok(Arc::new(unsafe {
             self.run(transport, first, len, iova, Some(owner))

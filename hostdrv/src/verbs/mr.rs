@@ -72,16 +72,17 @@ impl Mr {
     /// Registers memory that the region owns from now on.
     pub(super) fn register_owned(
         pd: &Pd,
-        owned: OwnedMemory,
+        mut owned: OwnedMemory,
         access: Access,
     ) -> Result<Self, VerbsError> {
         let len = owned.len();
+        let how = owned.mapping();
         let (first, whole, before) = Self::pages(owned.start(), len)?;
         let mmio = pd.device().mmio();
         let runs = pd.device().page_runs();
         // SAFETY: whole pages that nothing else is in (a map has them to its last page's end), without references; they live
         // until they are unmapped, as `owner` does.
-        let run = unsafe { runs.own(&mmio.transport, first, whole, Box::new(owned)) };
+        let run = unsafe { runs.own(&mmio.transport, (first, whole, &how), Box::new(owned)) };
         Self::of_run(
             pd,
             run.map_err(DeviceError::from)?,

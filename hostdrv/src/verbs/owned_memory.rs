@@ -6,7 +6,10 @@ use std::ptr::NonNull;
 
 use memmap2::{MmapMut, MmapRaw};
 use weft_card_transport::dma::Pages;
+use weft_card_transport::joined::Joined;
 use weft_card_transport::queue_memory::sealed_file;
+
+use crate::device::Mapping;
 
 /// Whole pages that a region can own: nothing else is in them, and nothing else has a reference to them.
 ///
@@ -19,6 +22,9 @@ pub struct OwnedMemory(Owned);
 enum Owned {
     Pages(Pages),
     Map(MmapRaw),
+    /// Of a file that another process has as well; it is wanted until it is mapped for the card.
+    File(MmapRaw, Option<File>),
+    Joined(Joined),
 }
 
 impl From<Pages> for OwnedMemory {
@@ -33,26 +39,44 @@ impl From<MmapMut> for OwnedMemory {
     }
 }
 
+impl From<Joined> for OwnedMemory {
+    fn from(joined: Joined) -> Self {
+        Self(Owned::Joined(joined))
+    }
+}
+
 impl OwnedMemory {
     /// A new file of so many bytes, zero at first, whose size nobody changes, for another process to map as well.
     pub fn sealed(name: &str, bytes: u64) -> io::Result<(Self, File)> {
         let file = sealed_file(name, bytes)?;
         let map = MmapRaw::map_raw(&file)?;
-        Ok((Self(Owned::Map(map)), file))
+        let also = file.try_clone()?;
+        Ok((Self(Owned::File(map, Some(also))), file))
     }
 
     pub(super) fn start(&self) -> Option<NonNull<u8>> {
         NonNull::new(match &self.0 {
+            Owned::Joined(joined) => joined.start().as_ptr(),
             Owned::Pages(pages) => pages.memory().as_ptr(),
-            Owned::Map(map) => map.as_mut_ptr(),
+            Owned::Map(map) | Owned::File(map, _) => map.as_mut_ptr(),
         })
     }
 
     /// Bytes that the caller asked for; the pages may be more.
     pub(super) fn len(&self) -> usize {
         match &self.0 {
+            Owned::Joined(joined) => joined.len(),
             Owned::Pages(pages) => pages.memory().len(),
-            Owned::Map(map) => map.len(),
+            Owned::Map(map) | Owned::File(map, _) => map.len(),
+        }
+    }
+
+    /// How it is mapped; the map keeps the bytes of a file without it.
+    pub(super) fn mapping(&mut self) -> Mapping {
+        match &mut self.0 {
+            Owned::File(_, file) => file.take().map_or(Mapping::Own, Mapping::File),
+            Owned::Joined(_) => Mapping::Lent,
+            Owned::Pages(_) | Owned::Map(_) => Mapping::Own,
         }
     }
 }

@@ -165,11 +165,20 @@ impl ControlLease {
     /// The borrower may register parts of this region's memory in its domain, with no more access than it has. It lives as long
     /// as the lease.
     pub fn give_memory(&self, mr: &Mr) -> Result<SharedRange, VerbsError> {
+        self.give_memory_with(mr, ())
+    }
+
+    /// The same; `thing` lives as long as it may.
+    pub fn give_memory_with(
+        &self,
+        mr: &Mr,
+        thing: impl Send + 'static,
+    ) -> Result<SharedRange, VerbsError> {
         if !mr.pd().device().is(&self.device) {
             return Err(VerbsError::WrongDevice { what: "lease" });
         }
         let (pd, iova, length) = (mr.pd().id(), mr.iova(), mr.len() as u64);
-        let keeps = Box::new(mr.clone());
+        let keeps = Box::new((mr.clone(), thing));
         let mut state = self.device.lock();
         state.give_memory(self.control_client, pd, (iova, length, mr.access()), keeps);
         Ok(SharedRange {
@@ -177,6 +186,12 @@ impl ControlLease {
             iova,
             length,
         })
+    }
+
+    /// The borrower may register no parts any more of the memory that the card sees there; what was kept for it is dropped. False: it has registered some.
+    pub fn take_memory_back(&self, iova: u64) -> bool {
+        let mut state = self.device.lock();
+        state.take_memory_back(self.control_client, iova)
     }
 
     /// Something lives as long as the lease; `of`: or as what commands call so.

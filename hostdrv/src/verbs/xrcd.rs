@@ -20,6 +20,7 @@ use super::cq::Cq;
 use super::qp::{Qp, QpCap, QpInit, QpInner};
 use super::VerbsError;
 use crate::device::{Device, XrcdFileName};
+use crate::error::DeviceError;
 
 /// What kind of queue pair.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +80,10 @@ impl Device {
     /// A new XRC domain that nothing names: this process alone has it.
     #[tracing::instrument(name = "alloc_xrcd", level = "debug", skip_all, fields(device = self.name()))]
     pub fn alloc_xrcd(&self) -> Result<Xrcd, VerbsError> {
+        if self.lock().is_lent() {
+            let what = "an XRC domain";
+            return Err(DeviceError::OfLender { what }.into());
+        }
         let answer = self.command(&commands::alloc_xrcd(), &[])??;
         Ok(Xrcd {
             inner: Arc::new(XrcdInner {

@@ -45,6 +45,15 @@ impl Transport for ByPort {
         // SAFETY: the caller's promise is this one's.
         unsafe { self.0.map(ptr, len) }
     }
+    unsafe fn map_file(
+        &self,
+        ptr: NonNull<u8>,
+        len: usize,
+        file: BorrowedFd<'_>,
+    ) -> Result<u64, TransportError> {
+        // SAFETY: the caller's promise is this one's.
+        unsafe { self.0.map_file(ptr, len, file) }
+    }
     unsafe fn lend(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
         // SAFETY: the caller's promise is this one's.
         unsafe { self.0.lend(ptr, len) }

@@ -31,24 +31,47 @@ pub(super) fn shared(len: usize) -> io::Result<(MmapRaw, File)> {
 /// `ptr..ptr + len` are whole pages, valid for reads and writes; nobody accesses them during the call, and nobody
 /// unmaps them before [`make_private`].
 pub(super) unsafe fn make_shared(ptr: NonNull<u8>, len: usize) -> io::Result<File> {
-    check_private(ptr, len)?;
+    let wrong = "the memory is not private and anonymous, so that its pages cannot be moved into a file for the card's server; \
+                 take memory from dma_alloc";
+    if !is_private(&maps()?, ptr, len, |path| *path == Backing::Nothing) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, wrong));
+    }
     let file = memfd(len)?;
     // SAFETY: the same contract.
     unsafe { make_part_of(ptr, len, file.as_fd(), 0) }?;
     Ok(file)
 }
 
+/// Fails for memory whose pages are not the program's alone, and for the stack of who asks: it is written at any moment. Private pages of a file, as a
+/// program's variables are, have no meaning beyond their bytes.
+pub(super) fn check_exchangeable(ptr: NonNull<u8>, len: usize) -> io::Result<()> {
+    let wrong = "the memory is shared with other processes, read-only or a stack, and its pages cannot be exchanged for a broker's; \
+                 take memory of the heap, or the program's variables";
+    let here = 0u8;
+    let maps = maps()?;
+    let own_stack = maps.iter().find(|map| {
+        let (from, to) = map.address;
+        (from..to).contains(&((&raw const here) as u64))
+    });
+    let start = ptr.as_ptr() as u64;
+    let end = start.saturating_add(len as u64);
+    let is_stack = own_stack.is_some_and(|map| map.address.0 < end && start < map.address.1);
+    match !is_stack && is_private(&maps, ptr, len, |_| true) {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::Unsupported, wrong)),
+    }
+}
+
 /// The same with a part of a file that is there already, and nobody's yet.
 ///
 /// # Safety
-/// As for [`make_shared`].
+/// As for [`make_shared`]; the memory was checked.
 pub(super) unsafe fn make_part_of(
     ptr: NonNull<u8>,
     len: usize,
     file: BorrowedFd<'_>,
     offset: u64,
 ) -> io::Result<()> {
-    check_private(ptr, len)?;
     let raw = file.as_raw_fd();
     let copy = MmapOptions::new().len(len).offset(offset).map_raw(raw)?;
     // SAFETY: both are valid for `len` bytes, and do not overlap; nobody changes the one, nobody knows the other.
@@ -61,20 +84,9 @@ pub(super) unsafe fn make_part_of(
     Ok(())
 }
 
-fn check_private(ptr: NonNull<u8>, len: usize) -> io::Result<()> {
+fn maps() -> io::Result<MemoryMaps> {
     let maps = Process::myself().and_then(|process| process.maps());
-    if !is_private_memory(
-        &maps.map_err(io::Error::other)?,
-        ptr.as_ptr() as u64,
-        len as u64,
-    ) {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "the memory is not private and anonymous, so that its pages cannot be moved into a file for the card's server; \
-             take memory from dma_alloc",
-        ));
-    }
-    Ok(())
+    maps.map_err(io::Error::other)
 }
 
 /// Undoes [`make_shared`], with the bytes as they are now.
@@ -98,9 +110,22 @@ pub(super) unsafe fn make_private(ptr: NonNull<u8>, len: usize) -> io::Result<()
     Ok(())
 }
 
-/// Is all of it private, anonymous, readable and writable, and no stack, by these mappings of the process?
-fn is_private_memory(maps: &MemoryMaps, start: u64, len: u64) -> bool {
-    let Some(end) = start.checked_add(len) else {
+/// What pages were read from at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Backing {
+    Nothing,
+    File,
+}
+
+/// Is all of it private, readable and writable, and no stack, by these mappings of the process, and is each of a backing that is allowed?
+fn is_private(
+    maps: &MemoryMaps,
+    ptr: NonNull<u8>,
+    len: usize,
+    allowed: impl Fn(&Backing) -> bool,
+) -> bool {
+    let start = ptr.as_ptr() as u64;
+    let Some(end) = start.checked_add(len as u64) else {
         return false;
     };
     let mut next = start;
@@ -109,13 +134,15 @@ fn is_private_memory(maps: &MemoryMaps, start: u64, len: u64) -> bool {
         if to <= next || next >= end {
             continue;
         }
-        let plain = match &map.pathname {
-            MMapPath::Anonymous | MMapPath::Heap => true,
-            MMapPath::Other(name) => name.starts_with("anon:"),
-            _ => false,
+        let backing = match &map.pathname {
+            _ if map.inode != 0 => Some(Backing::File),
+            MMapPath::Anonymous | MMapPath::Heap => Some(Backing::Nothing),
+            MMapPath::Other(name) if name.starts_with("anon:") => Some(Backing::Nothing),
+            _ => None,
         };
         let wanted = MMPermissions::READ | MMPermissions::WRITE | MMPermissions::PRIVATE;
-        if from > next || !map.perms.contains(wanted) || map.inode != 0 || !plain {
+        let is_allowed = backing.is_some_and(|backing| allowed(&backing));
+        if from > next || !map.perms.contains(wanted) || !is_allowed {
             return false;
         }
         next = to;
@@ -141,9 +168,17 @@ mod tests {
             a000-b000 rw-p 00000000 08:01 99 /lib/x.so\n\
             d000-e000 rw-p 00000000 00:00 0 [anon:arena]\n";
         let maps = MemoryMaps::from_read(maps.as_bytes()).expect("as the kernel writes them");
-        let yes = |start, len| is_private_memory(&maps, start, len);
+        let is = |start: usize, len, allowed: &dyn Fn(&Backing) -> bool| {
+            NonNull::new(start as *mut u8)
+                .is_some_and(|start| is_private(&maps, start, len, allowed))
+        };
+        let yes = |start, len| is(start, len, &|backing| *backing == Backing::Nothing);
         assert!(yes(0x1000, 0x2000) && yes(0x2000, 0x2000) && yes(0x3000, 0x1000));
         assert!(yes(0xd000, 0x1000));
+        // A program's variables are the program's alone; what is shared is not, nor is a stack.
+        let any = |start| is(start, 0x1000, &|_| true);
+        assert!(any(0xa000) && any(0x1000));
+        assert!(![0x4000, 0x6000, 0x8000, 0xc000].into_iter().any(any));
         for (start, len) in [
             (0x0, 0x1000),
             (0x3000, 0x2000),
@@ -153,7 +188,7 @@ mod tests {
             (0x8000, 0x1000),
             (0xa000, 0x1000),
             (0xc000, 0x1000),
-            (u64::MAX, 0x1000),
+            (usize::MAX, 0x1000),
         ] {
             assert!(!yes(start, len), "{start:#x}");
         }

@@ -11,6 +11,7 @@ mod exchange;
 pub mod fork;
 mod interface;
 mod iova;
+pub mod joined;
 pub mod listening;
 mod monotonic;
 mod no_card;
@@ -21,6 +22,7 @@ pub mod queue_memory;
 mod registers;
 mod serial;
 mod spec;
+mod still;
 pub mod turns;
 mod vectors;
 pub mod vfio;
@@ -37,7 +39,7 @@ use crate::dma::DmaBuffer;
 use crate::turns::Turns;
 
 pub use self::address::PciAddress;
-pub use self::borrowed::{Bell, BorrowedCard, CardLender, LentMemory};
+pub use self::borrowed::{Bell, BorrowedCard, CardLender, LentMemory, MOST_PARTS};
 pub use self::by_port::{ByPort, VECTOR};
 pub use self::interface::{Interface, INTERFACE_VARIABLE};
 pub use self::iova::IovaAllocator;
@@ -184,6 +186,21 @@ pub trait Transport: Send + Sync {
     /// may change it at any time. While mapped, it is accessed only through raw pointers; during this call and that of
     /// `unmap` by nobody (a transport may exchange the pages behind the addresses, with the same bytes in them).
     unsafe fn map(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError>;
+
+    /// The same of all pages of a file, which another process may have mapped as well: `ptr` is a shared mapping of it, and its pages are never exchanged.
+    ///
+    /// # Safety
+    /// As for [`map`](Self::map).
+    unsafe fn map_file(
+        &self,
+        ptr: NonNull<u8>,
+        len: usize,
+        file: BorrowedFd<'_>,
+    ) -> Result<u64, TransportError> {
+        let _ = file;
+        // SAFETY: the caller vouches.
+        unsafe { self.map(ptr, len) }
+    }
 
     /// Maps pages that stay in use: whatever is in them goes on being read and written by anybody, during this call too, and they may be mapped
     /// already, wholly or in part. They are never exchanged, but by a [`BorrowedCard`]. As [`map`](Self::map) otherwise, which does it where that exchanges nothing.

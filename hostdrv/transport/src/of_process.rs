@@ -112,6 +112,20 @@ impl Transport for OfProcess {
         Ok(iova)
     }
 
+    unsafe fn map_file(
+        &self,
+        ptr: NonNull<u8>,
+        len: usize,
+        file: BorrowedFd<'_>,
+    ) -> Result<u64, TransportError> {
+        // SAFETY: the caller's promise is this one's.
+        let iova = unsafe { self.here()?.map_file(ptr, len, file) }?;
+        // SAFETY: as in `map`.
+        self.blank()
+            .insert(iova, unsafe { Blank::in_children(ptr, len) });
+        Ok(iova)
+    }
+
     unsafe fn lend(&self, ptr: NonNull<u8>, len: usize) -> Result<u64, TransportError> {
         // SAFETY: the caller's promise is this one's.
         unsafe { self.here()?.lend(ptr, len) }

@@ -57,7 +57,7 @@ pub const COSTS: [Cost; 5] = [
     Cost {
         name: "MMIO read",
         of: |costs| costs.mmio_read_ns,
-        source: "Miller et al., ANCS 2009; Neugebauer et al., SIGCOMM 2018: a round trip over PCIe takes up to a microsecond",
+        source: "assumed: a round trip over PCIe, usually under a microsecond (Miller et al., ANCS 2009)",
     },
     Cost {
         name: "interrupt delivery",

@@ -87,7 +87,7 @@ impl Exchange {
         device
             .check_fault()
             .map_err(|_| ConnectFailure::Unreachable)?;
-        if !device.lock().event_routing.listens(to.port) {
+        if !device.lock().listens(to.port) {
             return Err(ConnectFailure::Refused);
         }
         let request = {

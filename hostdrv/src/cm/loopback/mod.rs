@@ -5,6 +5,7 @@
 //! are copied from one region into the other (`mover.rs`).
 
 mod exchange;
+mod member;
 mod mover;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,7 +17,7 @@ use weft_engine::{ConnId, Endpoint, QpId};
 
 use super::device_state::DeviceState;
 use super::CmError;
-use crate::device::{Device, Loopback, WeakDevice};
+use crate::device::{Device, WeakDevice};
 
 /// Devices of this process that reach each other without a wire. Clones are the same one.
 ///
@@ -80,12 +81,6 @@ struct Work {
 struct Member {
     exchange: Arc<Exchange>,
     number: usize,
-}
-
-impl Loopback for Member {
-    fn look(&self) {
-        self.exchange.look(self.number);
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,6 +7,7 @@ use weft_engine::{ConnId, Engine, Port, QpId, QpState};
 
 use super::super::gate;
 use super::super::State;
+use super::inside::Left;
 use super::{ControlClient, Of};
 
 /// Of the device's time, from when the client has left it.
@@ -68,6 +69,10 @@ impl ControlClient {
             self.closing.push(one);
         }
         for conn in had.conns.into_keys() {
+            if conn.is_inside() {
+                self.left.push(Left::ended(conn));
+                continue;
+            }
             let aborted = engine.execute(now, &commands::abort(conn), &[], port);
             tracing::debug!(?conn, outcome = ?commands::outcome(&aborted), "connection of a control client that is gone");
         }
@@ -110,7 +115,7 @@ impl ControlClient {
     /// Removes regions of one that is gone; true: there are none left.
     fn is_over<P: Port>(&mut self, now: u64, engine: &mut Engine, port: &mut P) -> bool {
         // What was posted names them.
-        if !self.closing.is_empty() {
+        if !(self.closing.is_empty() && self.left.is_empty()) {
             return false;
         }
         let Some(stags) = &mut self.ending else {

@@ -8,6 +8,7 @@ use weft_queues::TakenCommand;
 
 use super::super::gate::{self, Knock};
 use super::super::{Device, Here, Place, State};
+use super::inside::is_of_the_loop;
 use super::{conn_of, done, ControlClient};
 use crate::error::DeviceError;
 
@@ -110,13 +111,14 @@ impl ControlClient {
         self.resources.forget(asked);
         // What followed from it is nobody's, either.
         self.waiting.retain(|event| conn_of(event) != Some(asked));
-        engine.execute(now, &commands::reject(asked), &reason, port);
+        self.turn_down(asked, &reason, (now, engine, port));
     }
 }
 
 impl Device {
     /// Has the gates of other processes decide on what waits for that; how much it was. Without any lock.
     pub(in super::super) fn ask_gates(&self) -> Result<usize, DeviceError> {
+        self.tell_of_left();
         let matters: Vec<_> = {
             let state = self.lock();
             let clients = state.control_clients.iter();
@@ -129,6 +131,10 @@ impl Device {
         for (number, gate, matter) in matters {
             match matter {
                 Matter::Command(taken) => {
+                    if is_of_the_loop(&taken) {
+                        self.do_inside(number, &taken)?;
+                        continue;
+                    }
                     let command = &taken.command;
                     let decision = match command.opcode() {
                         Ok(CommandOpcode::Listen) => gate.listens(command.port),
@@ -137,7 +143,12 @@ impl Device {
                             gate.connects(to, taken.private_data())
                         }
                     };
-                    self.turn(|state, now| state.decide_command(now, number, decision))?;
+                    match decision.is_ok() && self.is_way_inside(command) {
+                        true => self.do_inside(number, &taken)?,
+                        false => {
+                            self.turn(|state, now| state.decide_command(now, number, decision))?;
+                        }
+                    }
                 }
                 Matter::Request(request) => {
                     let Event::ConnectRequest {
@@ -168,7 +179,9 @@ impl State {
     /// Is there something that a gate has to decide on?
     pub(in super::super) fn waits_for_gates(&self) -> bool {
         let mut clients = self.control_clients.iter();
-        clients.any(|client| client.ending.is_none() && client.matter().is_some())
+        clients.any(|client| {
+            !client.left.is_empty() || client.ending.is_none() && client.matter().is_some()
+        })
     }
 
     fn decide_command(&mut self, now: u64, number: u64, decision: Result<(), Vec<u8>>) {

@@ -1,13 +1,14 @@
 //! A card that another process has: what it lends is memory that both map. There are no registers but the fence, and no interrupts but the lender's bell.
 //!
 //! Memory of the program's is converted in place: its pages become a part of what was lent, with the same bytes at the same addresses. They are a copy for
-//! a moment, so nobody may write them during the calls that begin and end it.
+//! a moment: who writes them then waits.
 
 mod arenas;
+mod converted;
+mod forked;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
@@ -15,9 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use weft_layout::reg;
 
-use self::arenas::{Arenas, Piece};
+use self::arenas::Arenas;
+use self::converted::Converted;
+pub use self::converted::MOST_PARTS;
+use super::monotonic;
 use super::vectors::Vectors;
-use super::{exchange, monotonic};
 use super::{Bar, Transport, TransportError};
 use crate::dma::{page_size, DmaBuffer};
 
@@ -34,6 +37,11 @@ pub struct LentMemory {
 pub trait CardLender: Send + Sync {
     /// New zeroed memory of so many bytes, whole pages, that the card reads and writes.
     fn memory(&self, bytes: u64) -> io::Result<LentMemory>;
+    /// A range that the card reads and writes of parts of such memory, one behind the other: the card's addresses and bytes of each, whole pages, no more
+    /// than [`MOST_PARTS`]. The card's address of the first byte.
+    fn join(&self, parts: &[(u64, u64)]) -> io::Result<u64>;
+    /// Such a range is wanted no more.
+    fn leave(&self, joined: u64) -> io::Result<()>;
     /// Asks that everything the card was still busy with be waited for, by this number.
     fn begin_fence(&self, number: u32);
     /// The last number that was waited for.
@@ -42,26 +50,13 @@ pub trait CardLender: Send + Sync {
     fn lost(&self) -> Option<String>;
 }
 
-/// Memory of the program's that is a part of what was lent.
-struct Converted {
-    ptr: NonNull<u8>,
-    len: usize,
-    piece: Piece,
-    /// Mappings of it, wholly or in part.
-    uses: usize,
-}
-
-// SAFETY: an address; what may be done with it is in the contract of `Transport::map`.
-unsafe impl Send for Converted {}
-
 /// Who borrows a card. Its lender wakes it by a [`Bell`].
 pub struct BorrowedCard {
     name: String,
     lender: Arc<dyn CardLender>,
     vectors: Arc<Vectors>,
     arenas: Arenas,
-    /// By the card's address of the first byte.
-    converted: Mutex<BTreeMap<u64, Converted>>,
+    converted: Arc<Mutex<Converted>>,
 }
 
 /// The lender's bell, for whoever hears it.
@@ -89,16 +84,18 @@ impl Bell {
 impl BorrowedCard {
     /// The card of this lender, which rings this bell.
     pub fn new(name: String, lender: Arc<dyn CardLender>, bell: Bell) -> Self {
+        let converted = Arc::default();
+        forked::register(&converted);
         Self {
             name,
             arenas: Arenas::new(lender.clone()),
             lender,
             vectors: bell.0,
-            converted: Mutex::default(),
+            converted,
         }
     }
 
-    fn converted(&self) -> MutexGuard<'_, BTreeMap<u64, Converted>> {
+    fn converted(&self) -> MutexGuard<'_, Converted> {
         let converted = self.converted.lock();
         converted.unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,61 +139,20 @@ impl Transport for BorrowedCard {
         if ptr.as_ptr() as usize % page_size() != 0 || len % page_size() != 0 || len == 0 {
             return Err(failed("not whole pages".to_owned()));
         }
-        let mut all = self.converted();
-        let first = ptr.as_ptr() as usize;
-        let holds = |of: &Converted| {
-            let start = of.ptr.as_ptr() as usize;
-            start <= first && first + len <= start + of.len
-        };
-        if let Some((iova, of)) = all.iter_mut().find(|(_, of)| holds(of)) {
-            of.uses += 1;
-            return Ok(iova + (first - of.ptr.as_ptr() as usize) as u64);
-        }
-        let piece = self.arenas.take(len);
-        let piece = piece.map_err(|error| failed(error.to_string()))?;
-        // SAFETY: the caller vouches: whole pages, valid until `unmap`, and left alone during this call.
-        let moved = unsafe { exchange::make_part_of(ptr, len, piece.file(), piece.offset()) };
-        moved.map_err(|error| failed(error.to_string()))?;
-        let iova = piece.iova();
-        let uses = 1;
-        all.insert(
-            iova,
-            Converted {
-                ptr,
-                len,
-                piece,
-                uses,
-            },
-        );
-        Ok(iova)
+        let _changing = forked::changing();
+        // SAFETY: the caller vouches: whole pages, valid until `unmap`.
+        let mapped = unsafe { self.converted().map((ptr, len), &self.arenas, &self.lender) };
+        mapped.map_err(|error| failed(error.to_string()))
     }
 
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
-        let unknown = || TransportError::Unmap {
-            iova,
-            len,
-            reason: "nothing is mapped there".to_owned(),
-        };
-        let mut all = self.converted();
-        let found = all.range_mut(..=iova).next_back();
-        let (first, of) = found.ok_or_else(unknown)?;
-        let (first, whole) = (*first, of.len);
-        let inside = (iova - first).checked_add(len as u64);
-        if inside.is_none_or(|end| end > whole as u64) {
-            return Err(unknown());
-        }
-        of.uses -= 1;
-        if of.uses > 0 {
-            return Ok(());
-        }
-        // SAFETY: as vouched for when it was mapped; the card has done with it.
-        unsafe { exchange::make_private(of.ptr, whole) }.map_err(|error| {
-            let reason = error.to_string();
-            TransportError::Unmap { iova, len, reason }
-        })?;
-        let over = all.remove(&first);
-        drop(over.map(|of| of.piece));
-        Ok(())
+        let failed = |reason: String| TransportError::Unmap { iova, len, reason };
+        let _changing = forked::changing();
+        // SAFETY: the card has done with it, as whoever unmaps it says.
+        let unmapped = unsafe { self.converted().unmap((iova, len), &self.lender) };
+        let none = || failed("nothing is mapped there".to_owned());
+        let unmapped = unmapped.ok_or_else(none)?;
+        unmapped.map_err(|error| failed(error.to_string()))
     }
 
     fn now(&self) -> u64 {

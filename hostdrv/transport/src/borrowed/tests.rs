@@ -4,8 +4,10 @@ use super::*;
 use crate::dma::Pages;
 use crate::queue_memory::sealed_file;
 
-/// Lends so many pieces, and remembers the last fence.
-struct Lends(AtomicUsize);
+/// Lends so many pieces, and has joined ranges of these parts.
+struct Lends(AtomicUsize, Mutex<Vec<Vec<(u64, u64)>>>);
+
+const JOINED: u64 = 0x7777_0000_0000;
 
 impl CardLender for Lends {
     fn memory(&self, bytes: u64) -> io::Result<LentMemory> {
@@ -15,6 +17,15 @@ impl CardLender for Lends {
         let file = sealed_file("weft-test", bytes)?.into();
         let iova = 0x1_0000_0000 * (left as u64 + 1);
         Ok(LentMemory { file, iova })
+    }
+    fn join(&self, parts: &[(u64, u64)]) -> io::Result<u64> {
+        self.1.lock().expect("no panic").push(parts.to_vec());
+        Ok(JOINED)
+    }
+    fn leave(&self, joined: u64) -> io::Result<()> {
+        assert_eq!(joined, JOINED);
+        self.1.lock().expect("no panic").pop();
+        Ok(())
     }
     fn begin_fence(&self, _: u32) {}
     fn fence_done(&self) -> u32 {
@@ -26,9 +37,14 @@ impl CardLender for Lends {
 }
 
 fn card(pieces: usize) -> BorrowedCard {
-    let lender = Arc::new(Lends(AtomicUsize::new(pieces)));
+    lent_card(pieces).0
+}
+
+fn lent_card(pieces: usize) -> (BorrowedCard, Arc<Lends>) {
+    let lender = Arc::new(Lends(AtomicUsize::new(pieces), Mutex::default()));
+    let lent = lender.clone();
     let bell = Bell::new().expect("an eventfd");
-    BorrowedCard::new("a test's".to_owned(), lender, bell)
+    (BorrowedCard::new("a test's".to_owned(), lender, bell), lent)
 }
 
 #[test]
@@ -91,4 +107,96 @@ fn memory_of_the_program_is_converted_where_it_lies() {
     // SAFETY: as above.
     let again = unsafe { card.map(first, len) }.expect("possible");
     card.unmap(again, len).expect("mapped");
+}
+
+/// Runs that share pages, as a program's allocator makes them: each is mapped with all its bytes, in any order, and what is written stays.
+#[test]
+fn runs_overlap() {
+    const PAGES: usize = 100;
+    let (card, lends) = lent_card(30);
+    let page = page_size();
+    let pages = Pages::new(PAGES * page).expect("memory");
+    let memory = pages.memory();
+    let mut random = 5u64;
+    let mut below = |most: usize| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1);
+        (random >> 33) as usize % most
+    };
+    let mut expected: Vec<u8> = (0..PAGES * page).map(|at| (at * 7 / 3) as u8).collect();
+    memory.write(0, &expected).expect("inside");
+    let (mut mapped, mut joined) = (Vec::new(), 0);
+    for round in 0..400 {
+        let (at, count) = (below(PAGES), 1 + below(40));
+        let len = count.min(PAGES - at) * page;
+        let first = NonNull::new(memory.as_ptr().wrapping_add(at * page)).expect("an address");
+        // A run that is a joined range already has no other name in this test.
+        let is_new = mapped.iter().all(|(_, other)| *other != len);
+        if let (true, true) = (below(2) == 0 || mapped.len() < 5, is_new) {
+            // SAFETY: whole pages that this test alone accesses, by `SharedMemory`.
+            match unsafe { card.lend(first, len) } {
+                Ok(iova) => mapped.push((iova, len)),
+                Err(error) => assert!(mapped.len() > 3, "{error}"),
+            }
+        } else if !mapped.is_empty() {
+            let (iova, len) = mapped.swap_remove(below(mapped.len()));
+            card.unmap(iova, len).expect("mapped");
+        }
+        let (at, byte) = (below(PAGES * page), round as u8);
+        memory.write(at, &[byte]).expect("inside");
+        expected[at] = byte;
+        joined = joined.max(lends.1.lock().expect("no panic").len());
+        assert!(
+            memory.to_vec(0, PAGES * page).as_ref() == Ok(&expected),
+            "{round}"
+        );
+    }
+    assert!(joined > 0, "some lie in several blocks");
+    for (iova, len) in mapped {
+        card.unmap(iova, len).expect("mapped");
+    }
+    assert!(lends.1.lock().expect("no panic").is_empty());
+    assert!(memory.to_vec(0, PAGES * page).as_ref() == Ok(&expected));
+}
+
+/// A child made by fork has the bytes of then, and what it writes is its own, as is what the parent writes afterwards.
+#[test]
+fn a_child_has_a_copy() {
+    let card = card(2);
+    let (page, len) = (page_size(), 3 * page_size());
+    let pages = Pages::new(len).expect("memory");
+    let memory = pages.memory();
+    memory.fill(0, len, 1).expect("inside");
+    let first = NonNull::new(memory.as_ptr()).expect("an address");
+    // SAFETY: whole pages that this test alone accesses, by `SharedMemory`.
+    let iova = unsafe { card.lend(first, 2 * page) }.expect("possible");
+    let (told, mut tell) = std::io::pipe().expect("a pipe");
+    // SAFETY: the child looks at memory, reads from a pipe, and ends.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "no child");
+    if child == 0 {
+        // The parent writes first.
+        let mut byte = 0u8;
+        // SAFETY: one byte that lives as long as the call.
+        unsafe {
+            libc::read(
+                std::os::fd::AsRawFd::as_raw_fd(&told),
+                (&raw mut byte).cast(),
+                1,
+            )
+        };
+        let is_own = [0, page, 2 * page]
+            .into_iter()
+            .all(|at| memory.read_u8(at) == Ok(1));
+        let wrote = memory.write(page, &[7; 8]).is_ok();
+        // SAFETY: it ends here.
+        unsafe { libc::_exit(i32::from(!(is_own && wrote))) };
+    }
+    memory.fill(0, len, 2).expect("inside");
+    std::io::Write::write_all(&mut tell, &[1]).expect("read");
+    let mut status = -1;
+    // SAFETY: the child of this test.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0, "the child saw what its parent wrote");
+    assert_eq!(memory.to_vec(0, len), Ok(vec![2; len]));
+    card.unmap(iova, 2 * page).expect("mapped");
 }

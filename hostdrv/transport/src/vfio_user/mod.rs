@@ -68,6 +68,8 @@ struct Connection {
 struct Foreign {
     ptr: NonNull<u8>,
     len: usize,
+    /// Its pages were exchanged for it.
+    exchanged: bool,
 }
 
 // SAFETY: an address; what may be done with it is in the contract of `Transport::map`.
@@ -415,7 +417,14 @@ impl Transport for VfioUserTransport {
         let file = file.map_err(|error| failed(error.to_string()))?;
         match self.connection.map(&file, len) {
             Ok(iova) => {
-                locked(&self.connection.foreign).insert(iova, Foreign { ptr, len });
+                locked(&self.connection.foreign).insert(
+                    iova,
+                    Foreign {
+                        ptr,
+                        len,
+                        exchanged: true,
+                    },
+                );
                 Ok(iova)
             }
             Err(error) => {
@@ -426,6 +435,25 @@ impl Transport for VfioUserTransport {
                 Err(error)
             }
         }
+    }
+
+    /// The server maps the file, as it is.
+    unsafe fn map_file(
+        &self,
+        ptr: NonNull<u8>,
+        len: usize,
+        file: BorrowedFd<'_>,
+    ) -> Result<u64, TransportError> {
+        check_pages(ptr, len)?;
+        let iova = self.connection.map(&file, len)?;
+        let exchanged = false;
+        let mapped = Foreign {
+            ptr,
+            len,
+            exchanged,
+        };
+        locked(&self.connection.foreign).insert(iova, mapped);
+        Ok(iova)
     }
 
     /// The server gets no file: it asks for each access by message.
@@ -459,7 +487,12 @@ impl Transport for VfioUserTransport {
             });
         }
         self.connection.unmap(iova, len)?;
-        let Some(Foreign { ptr, len }) = foreign.remove(&iova) else {
+        let Some(Foreign {
+            ptr,
+            len,
+            exchanged: true,
+        }) = foreign.remove(&iova)
+        else {
             return Ok(());
         };
         // SAFETY: the caller of `map` vouched for the memory until now, and leaves it alone during this call.

@@ -10,6 +10,7 @@ mod adoption;
 mod answers;
 mod controllers;
 mod entries;
+mod params;
 mod requests;
 
 pub(crate) use adoption::stream_of;
@@ -18,6 +19,7 @@ pub(crate) use answers::describe;
 pub use answers::{connection_of, outcome, refused, rung_of, srq_state_of, state_of, Refusal};
 pub(crate) use controllers::{congestion, congestion_number};
 pub use entries::{entry_of, event_of};
+pub use params::{accept_params, connect_params};
 pub use requests::{
     abort, accept, alloc_pd, alloc_stag, alloc_xrcd, connect, create_qp, create_qp_with_srq,
     create_srq, create_xrc_initiator, create_xrc_srq, create_xrc_target, dealloc_pd, dealloc_xrcd,

@@ -6,14 +6,11 @@ use weft_layout::{Answer, Command, CommandOpcode, QueuePairKind, StreamState as 
 
 use super::Engine;
 use crate::card::port::Port;
-use crate::interface::cm::{
-    AcceptParams, Agreed, ConnId, ConnectParams, Endpoint, Revision, Route, StartMpa,
-    StreamHandover, MAX_PRIVATE_DATA,
-};
+use crate::interface::cm::{Agreed, ConnId, Endpoint, StartMpa, StreamHandover, MAX_PRIVATE_DATA};
 use crate::interface::error::Error;
 use crate::interface::verbs::{Access, PdId, QpConfig, QpId, QpState, Sge, SrqId};
 use crate::management::commands::{
-    describe, refused, rtr_kinds, rung, stag_kind, state, stream_of, Refusal,
+    accept_params, connect_params, describe, refused, rung, stag_kind, state, stream_of, Refusal,
 };
 use crate::queues::srq::SrqConfig;
 use crate::queues::xrc::XrcdId;
@@ -61,7 +58,6 @@ impl Engine {
         let srq = SrqId::from_number(command.srq);
         let xrcd = XrcdId::from_number(command.xrcd);
         let conn = || ConnId::from_number(command.conn).ok_or(Error::UnknownConnection);
-        let rtr = || rtr_kinds(command.rtr).ok_or(Refusal::Malformed);
         let mut answer = Answer::default();
         match opcode {
             CommandOpcode::AllocPd => {
@@ -154,15 +150,7 @@ impl Engine {
                 answer.next_hop = station.unwrap_or_default();
             }
             CommandOpcode::Accept => {
-                let params = AcceptParams {
-                    private_data,
-                    ird: command.ird,
-                    ord: command.ord,
-                    rtr: rtr()?,
-                    crc: command.crc(),
-                    markers: command.markers(),
-                    tos: command.tos,
-                };
+                let params = accept_params(command, private_data)?;
                 self.accept(now, conn()?, qp, &params, port)?;
             }
             CommandOpcode::Reject => self.reject(now, conn()?, private_data, port)?,
@@ -275,36 +263,4 @@ fn kind(number: u8) -> Result<Option<QueuePairKind>, Refusal> {
             .map(Some)
             .ok_or(Refusal::Malformed),
     }
-}
-
-/// What a connection is to be like.
-fn connect_params<'a>(
-    command: &Command,
-    private_data: &'a [u8],
-) -> Result<ConnectParams<'a>, Refusal> {
-    Ok(ConnectParams {
-        remote: Endpoint {
-            ip: command.remote_ip,
-            port: command.remote_port,
-        },
-        local_port: (command.port != 0).then_some(command.port),
-        private_data,
-        ird: command.ird,
-        ord: command.ord,
-        peer_to_peer: command.peer_to_peer(),
-        rtr: rtr_kinds(command.rtr).ok_or(Refusal::Malformed)?,
-        crc: command.crc(),
-        markers: command.markers(),
-        revision: match command.revision {
-            1 => Revision::Rev1,
-            2 => Revision::Rev2,
-            _ => return Err(Refusal::Malformed),
-        },
-        fall_back: command.fall_back(),
-        route: command.routed().then_some(Route {
-            next_hop: command.next_hop,
-            mtu: command.mtu,
-        }),
-        tos: command.tos,
-    })
 }
