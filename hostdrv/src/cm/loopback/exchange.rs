@@ -301,7 +301,8 @@ impl Exchange {
             DisconnectReason::Terminated => DisconnectReason::Terminated,
             _ => DisconnectReason::Reset,
         };
-        for (end, reason, received) in [(&own, reason, true), (&peer, of_peer, false)] {
+        // The other end first: what who ends it does next, a new connection perhaps, finds that it has heard.
+        for (end, reason, received) in [(&peer, of_peer, false), (&own, reason, true)] {
             if let (Some(device), Some(qp)) = (self.member(end.member), end.qp) {
                 let mut state = device.lock();
                 let terminate = terminate.map(|code| (code, received));
