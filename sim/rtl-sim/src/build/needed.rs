@@ -120,7 +120,7 @@ mod tests {
         );
         write(&root.join("not_me.sv"), "module not_me;\nendmodule");
 
-        let files = needed("top", &[root.clone()]);
+        let files = needed("top", std::slice::from_ref(&root));
         fs::remove_dir_all(&root).expect("removed");
         assert_eq!(files, [first, second, rules, leaf, top]);
     }
