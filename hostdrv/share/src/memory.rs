@@ -9,7 +9,7 @@ use super::packet::{words, Words};
 use super::queue_pairs::Lent;
 use weft_card_transport::MOST_PARTS;
 use weft_hostdrv::device::{Account, Resource};
-use weft_hostdrv::verbs::{Access, ControlLease, Joined, Mr, OwnedMemory, Pd, SharedRange};
+use weft_hostdrv::verbs::{Access, ControlLease, JoinedMapping, Mr, OwnedMemory, Pd, SharedRange};
 
 /// Bytes of a page, which a piece takes at least.
 const PAGE: u64 = 4096;
@@ -98,7 +98,7 @@ impl ClientMemory {
         }
         let access = access.ok_or("memory of 0 bytes")?;
         let charges = charge(account, &[(Resource::Regions, 1)])?;
-        let joined = Joined::map(&parts).map_err(text)?;
+        let joined = JoinedMapping::map(&parts).map_err(text)?;
         let region: Mr = pd.reg_owned(joined, access).map_err(text)?;
         let lent = control.give_memory_with(&region, charges).map_err(text)?;
         self.joined.push(lent.iova);

@@ -57,7 +57,7 @@ pub use shared_queues::{lent_bytes, Lease, Terms};
 pub use shared_srq::{lent_srq_bytes, SrqLease, SrqTerms};
 pub use srq::{Srq, SrqAttr, SrqInit};
 pub use wc::{FoundWc, Wc, WcOpcode, WcStatus};
-pub use weft_card_transport::joined::Joined;
+pub use weft_card_transport::joined::JoinedMapping;
 pub use weft_engine::{
     Access, ConnInfo, QpState, TerminateCode, MAX_INLINE, MAX_RECV_SGE, MAX_SGE,
 };

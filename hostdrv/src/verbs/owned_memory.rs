@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use memmap2::{MmapMut, MmapRaw};
 use weft_card_transport::dma::Pages;
-use weft_card_transport::joined::Joined;
+use weft_card_transport::joined::JoinedMapping;
 use weft_card_transport::queue_memory::sealed_file;
 
 use crate::device::Mapping;
@@ -24,7 +24,7 @@ enum Owned {
     Map(MmapRaw),
     /// Of a file that another process has as well; it is wanted until it is mapped for the card.
     File(MmapRaw, Option<File>),
-    Joined(Joined),
+    Joined(JoinedMapping),
 }
 
 impl From<Pages> for OwnedMemory {
@@ -39,8 +39,8 @@ impl From<MmapMut> for OwnedMemory {
     }
 }
 
-impl From<Joined> for OwnedMemory {
-    fn from(joined: Joined) -> Self {
+impl From<JoinedMapping> for OwnedMemory {
+    fn from(joined: JoinedMapping) -> Self {
         Self(Owned::Joined(joined))
     }
 }

@@ -10,17 +10,17 @@ use crate::dma::page_size;
 
 /// A mapping of parts of files, one behind the other. Nobody has a reference to it.
 #[derive(Debug)]
-pub struct Joined {
+pub struct JoinedMapping {
     first: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: it is an address, and nothing is done with it here but to unmap it.
-unsafe impl Send for Joined {}
+unsafe impl Send for JoinedMapping {}
 // SAFETY: likewise.
-unsafe impl Sync for Joined {}
+unsafe impl Sync for JoinedMapping {}
 
-impl Joined {
+impl JoinedMapping {
     /// Maps these parts: file, first byte and bytes, whole pages. The files are sealed against being made shorter.
     pub fn map<'f>(parts: &[(BorrowedFd<'f>, u64, usize)]) -> io::Result<Self> {
         let page = page_size();
@@ -59,7 +59,7 @@ impl Joined {
     }
 }
 
-impl Drop for Joined {
+impl Drop for JoinedMapping {
     fn drop(&mut self) {
         // SAFETY: all that was mapped, once.
         let unmapped = unsafe { munmap(self.first.as_ptr().cast(), self.len) };
@@ -83,7 +83,8 @@ mod tests {
         let files = [2, 3].map(|pages| sealed_file("weft-test", (pages * page) as u64));
         let files = files.map(|file| file.expect("a file"));
         let [a, b] = [files[0].as_fd(), files[1].as_fd()];
-        let joined = Joined::map(&[(b, 2 * page as u64, page), (a, 0, 2 * page)]).expect("pages");
+        let joined =
+            JoinedMapping::map(&[(b, 2 * page as u64, page), (a, 0, 2 * page)]).expect("pages");
         assert_eq!(joined.len(), 3 * page);
         // SAFETY: the mapping, as long as it lives.
         let memory = unsafe { SharedMemory::new(joined.start(), joined.len()) };
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(read(b, 2 * page), 0x0101_0101_0101_0101);
         assert_eq!(read(a, page), 0x0202_0202_0202_0202);
         for parts in [&[][..], &[(a, 0, 0)], &[(a, 1, page)], &[(a, 0, page - 1)]] {
-            assert!(Joined::map(parts).is_err(), "{parts:?}");
+            assert!(JoinedMapping::map(parts).is_err(), "{parts:?}");
         }
     }
 }
