@@ -45,6 +45,7 @@ c-programs: setup ## Debian's programs for libibverbs and librdmacm, unmodified,
 	cargo build -q -p weft-rdma -p weft-command --features weft-command/sim
 	cargo test -q -p weft-rdma --test programs --test layouts -- --include-ignored
 
+cost: export WEFT_NO_RTL := 1
 cost: setup ## instructions of a post and its poll, of the engine for each segment, and bytes for each connection: tables (COST=--gate: above a bar fails)
 	@./setup.sh cost
 	cargo bench -q -p weft-hostdrv --bench post_poll -- $(COST)

@@ -22,7 +22,7 @@ use crate::threads::Threads;
 /// Why [`World::run`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A card asked for an interrupt, or wrote into memory of a host that [watches](World::watch).
+    /// A card asked for an interrupt, or wrote into memory of a host that watches.
     Interrupt,
     /// The deadline is reached.
     Deadline,
