@@ -1,4 +1,4 @@
-//! What a host waits for beside its instructions: a name, a figure and a source for each.
+//! What a host waits for beside its instructions.
 
 use serde::Serialize;
 
@@ -17,16 +17,6 @@ pub struct Costs {
     pub cache_miss_ns: f64,
 }
 
-/// A cost by name.
-pub struct Cost {
-    /// The name.
-    pub name: &'static str,
-    /// Where the figure is.
-    pub of: fn(&Costs) -> f64,
-    /// Where it comes from.
-    pub source: &'static str,
-}
-
 impl Costs {
     /// None.
     pub const FREE: Self = Self {
@@ -37,41 +27,17 @@ impl Costs {
         cache_miss_ns: 0.0,
     };
 
-    /// A server's.
+    /// A server's, all of them assumed.
     pub const USUAL: Self = Self {
+        // Posted, into a write-combining buffer.
         mmio_write_ns: 20.0,
+        // A round trip over PCIe, usually under a microsecond (Miller et al., ANCS 2009).
         mmio_read_ns: 900.0,
+        // A message-signalled write over PCIe, and the kernel's entry.
         interrupt_ns: 1000.0,
+        // The scheduler, and a switch to a thread on an idle core.
         wake_up_ns: 3000.0,
+        // A last-level cache, into which the card writes.
         cache_miss_ns: 20.0,
     };
 }
-
-/// All of them.
-pub const COSTS: [Cost; 5] = [
-    Cost {
-        name: "MMIO write",
-        of: |costs| costs.mmio_write_ns,
-        source: "assumed: posted, into a write-combining buffer",
-    },
-    Cost {
-        name: "MMIO read",
-        of: |costs| costs.mmio_read_ns,
-        source: "assumed: a round trip over PCIe, usually under a microsecond (Miller et al., ANCS 2009)",
-    },
-    Cost {
-        name: "interrupt delivery",
-        of: |costs| costs.interrupt_ns,
-        source: "assumed: a message-signalled write over PCIe, and the kernel's entry",
-    },
-    Cost {
-        name: "wake-up of a sleeper",
-        of: |costs| costs.wake_up_ns,
-        source: "assumed: the scheduler, and a switch to a thread on an idle core",
-    },
-    Cost {
-        name: "cache miss",
-        of: |costs| costs.cache_miss_ns,
-        source: "assumed: a last-level cache, into which the card writes",
-    },
-];

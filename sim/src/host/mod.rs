@@ -9,7 +9,7 @@ mod meter;
 mod steps;
 
 pub use clock::{HostUse, Hosts};
-pub use costs::{Cost, Costs, COSTS};
+pub use costs::Costs;
 pub use meter::Done;
 pub use steps::{Step, STEPS};
 

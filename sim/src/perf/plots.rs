@@ -4,10 +4,8 @@ use super::loss::LossTable;
 use super::queue::QueueTable;
 use super::scale::ScaleTable;
 use super::Performance;
+use crate::card::CYCLE_NS;
 use crate::figures::{Axis, Figure, Point, Series, Shape};
-
-/// Cycles of the card's clock in a nanosecond.
-const CYCLE_NS: f64 = 4.0;
 
 /// Something with a figure for each of its tables.
 pub trait Draws {
@@ -61,7 +59,7 @@ impl Draws for Performance {
         let rates = full.bandwidth.iter();
         let rates = rates.map(|row| Point::new(row.bytes as f64, row.gbps));
         let pings = full.pingpong.iter();
-        let pings = pings.map(|row| Point::new(row.bytes as f64, row.cycles * CYCLE_NS));
+        let pings = pings.map(|row| Point::new(row.bytes as f64, row.cycles * CYCLE_NS as f64));
         let bytes = Axis::log("message", "bytes");
         let lines = |name: &str, title: &str, y, points| Figure {
             name: name.to_owned(),
