@@ -10,6 +10,7 @@ use weft_hostdrv::Rung;
 
 use super::connection::Connection;
 use super::figures::{Counts, Figures, HostFigures, Moved};
+use super::programs;
 use super::steady::Latencies;
 use super::workload::Load;
 use super::PartitionsError;
@@ -79,7 +80,10 @@ pub fn look(place: Place, rung: Rung) -> Result<Had, PartitionsError> {
 
 /// Runs a load between two ends: the one that posts of this rung, the other one likewise unless the load says otherwise.
 pub fn run(place: Place, rung: Rung, load: &Load) -> Result<Figures, PartitionsError> {
-    with_looks(place, rung, load, &IdlePolls::default())
+    match load.program {
+        Some(kind) => programs::run(place, rung, load, kind),
+        None => with_looks(place, rung, load, &IdlePolls::default()),
+    }
 }
 
 /// The same twice, the second time so that a profiler can tell what is counted.
