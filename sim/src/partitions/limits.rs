@@ -11,10 +11,11 @@ const MOST: u64 = 32 << 20;
 /// A range of values.
 type Range = RangeInclusive<u64>;
 
-/// What depends on the kind of load: how many sizes, weights of Reads and Writes, hosts, connections, requests under way on each; a rate.
+/// What depends on the kind of load: how many sizes, weights of all and of Sends, hosts, connections, requests under way on each; a rate.
 struct OfKind {
     sizes: Range,
     weights: Range,
+    sends: Range,
     machines: Range,
     connections: Range,
     depth: Range,
@@ -25,6 +26,7 @@ struct OfKind {
 const MESSAGES: OfKind = OfKind {
     sizes: 1..=64,
     weights: 1..=1000,
+    sends: 0..=1000,
     machines: 2..=2,
     connections: 1..=16,
     depth: 1..=32,
@@ -46,14 +48,17 @@ fn of_kind(kind: Option<Kind>) -> OfKind {
             weights: 0..=0,
             ..program
         },
-        Some(Kind::Block) => program,
+        Some(Kind::Block) => OfKind {
+            sends: 0..=0,
+            ..program
+        },
         Some(Kind::AllReduce) => OfKind {
             sizes: 1..=1,
             weights: 0..=0,
             machines: 2..=16,
             connections: 1..=1,
             depth: 1..=1,
-            rate: 0..=0,
+            ..MESSAGES
         },
         Some(Kind::Incast) => OfKind {
             sizes: 1..=1,
@@ -108,11 +113,8 @@ pub(super) fn check(load: &Load) -> Result<(), WorkloadError> {
             if load.echo { not_sends } else { 0 },
             only(!load.echo, u64::MAX),
         ),
-        (
-            "the weight of Sends of a program",
-            load.send.into(),
-            only(!is_program, 1000),
-        ),
+        ("send", load.send.into(), of_kind.sends),
+        ("echo", load.echo.into(), only(!is_program, 1)),
         ("depth", load.depth as u64, of_kind.depth),
         ("connections", load.connections as u64, of_kind.connections),
         ("cores", load.cores.map_or(1, u64::from), 1..=2),

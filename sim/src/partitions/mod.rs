@@ -12,6 +12,7 @@ mod limits;
 mod page;
 mod plots;
 mod print;
+pub mod program_table;
 mod programs;
 mod rows;
 pub mod run;

@@ -12,7 +12,7 @@ use super::programs::Kind;
 use crate::host::{HostConfig, NoHost};
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 19] = [
+pub const READY: [(&str, &str); 20] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -30,6 +30,10 @@ pub const READY: [(&str, &str); 19] = [
     ("ladder", include_str!("../../workloads/ladder.toml")),
     ("lossy", include_str!("../../workloads/lossy.toml")),
     ("key-value", include_str!("../../workloads/key-value.toml")),
+    (
+        "key-value-rates",
+        include_str!("../../workloads/key-value-rates.toml"),
+    ),
     ("rpc", include_str!("../../workloads/rpc.toml")),
     ("block-io", include_str!("../../workloads/block-io.toml")),
     (

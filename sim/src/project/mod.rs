@@ -97,6 +97,13 @@ pub fn run(
             }),
         }
     }
+    if let Some(load) = loads.iter().find(|load| load.program.is_some()) {
+        let why = format!(
+            "`{}` is a program: single messages are projected",
+            load.name
+        );
+        return Err(PartitionsError::Answer(why));
+    }
     let mut rows = Vec::new();
     for load in loads {
         for &rung in &there {

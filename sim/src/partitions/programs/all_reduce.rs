@@ -5,7 +5,7 @@
 
 use weft_hostdrv::verbs::{Cq, Mr, Qp, RecvWr, SendWr};
 
-use super::bytes::{make, numbers};
+use super::bytes::{add, make, numbers};
 use super::rounds::Rounds;
 use super::scene::{wrong, Scene};
 use super::step::Step;
@@ -19,9 +19,9 @@ const MESSAGE: usize = 16;
 struct Node {
     cq: Cq,
     /// To the next host, and from the one before.
-    next: Option<Qp>,
-    before: Option<Qp>,
-    /// Its vector; what comes to be added, each chunk in its own place; the sums; messages.
+    next: Qp,
+    before: Qp,
+    /// Its vector; chunks to be added; sums; messages.
     own: Mr,
     inbox: Mr,
     sums: Mr,
@@ -39,44 +39,29 @@ pub(super) struct AllReduce {
     done: usize,
 }
 
-/// Adds words of four bytes.
-fn add(to: &mut [u8], other: &[u8]) {
-    for (to, other) in to.chunks_exact_mut(4).zip(other.chunks_exact(4)) {
-        let [a, b] =
-            [&*to, other].map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        to.copy_from_slice(&a.wrapping_add(b).to_le_bytes());
-    }
-}
-
 impl AllReduce {
     pub(super) fn new(scene: &mut Scene<'_>) -> Result<Self, PartitionsError> {
         let count = scene.load.machines;
         let chunk = 4 * scene.load.sizes[0].div_ceil(4 * count);
-        let node = |host: usize| {
-            Ok::<_, PartitionsError>(Node {
+        let mut connect = |host| scene.connect(host, (host + 1) % count, 8 * count);
+        let ring: Vec<[Qp; 2]> = (0..count).map(&mut connect).collect::<Result<_, _>>()?;
+        let mut nodes = Vec::new();
+        for host in 0..count {
+            let node = Node {
                 cq: scene.hosts[host].cq.clone(),
-                next: None,
-                before: None,
+                next: ring[host][0].clone(),
+                before: ring[(host + count - 1) % count][1].clone(),
                 own: scene.memory(host, count * chunk)?,
                 inbox: scene.memory(host, count * chunk)?,
                 sums: scene.memory(host, count * chunk)?,
                 messages: scene.memory(host, 2 * count * MESSAGE)?,
                 begun: 0,
                 came: 0,
-            })
-        };
-        let mut nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
-        for host in 0..count {
-            let [next, before] = scene.connect(host, (host + 1) % count, 8 * count)?;
-            nodes[host].next = Some(next);
-            nodes[(host + 1) % count].before = Some(before);
-        }
-        for node in &nodes {
+            };
             for slot in 0..2 * count {
-                node.before
-                    .iter()
-                    .try_for_each(|qp| qp.post_recv(node.receive(slot)))?;
+                node.before.post_recv(node.receive(slot))?;
             }
+            nodes.push(node);
         }
         Ok(Self {
             nodes,
@@ -86,24 +71,26 @@ impl AllReduce {
         })
     }
 
-    /// Host `host` sends what it has to send after so many chunks came.
+    /// The chunk that a host got last, and sends next: at first its own number, and one less each time.
+    fn at(&self, host: usize) -> usize {
+        let count = self.nodes.len();
+        (host + 2 * count - self.nodes[host].came) % count * self.chunk
+    }
+
     fn send(&self, host: usize, step: &mut Step<'_>) -> Result<(), PartitionsError> {
-        let (count, chunk, node) = (self.nodes.len(), self.chunk, &self.nodes[host]);
-        let next = &self.nodes[(host + 1) % count];
-        // It is the chunk that came, and at first one's own: in a round of so many a chunk goes back by one with each step.
-        let at = ((host + 2 * count - node.came) % count * chunk) as u64;
-        let (from, to) = match node.came + 1 < count {
+        let (at, node) = (self.at(host) as u64, &self.nodes[host]);
+        let next = &self.nodes[(host + 1) % self.nodes.len()];
+        let (from, to) = match node.came + 1 < self.nodes.len() {
             true => (&node.own, &next.inbox),
             false => (&node.sums, &next.sums),
         };
-        let Some(qp) = &node.next else { return Ok(()) };
         let write = SendWr::write(0, to.remote().offset(at));
-        step.send(qp, write.sge(from.sge(at, chunk as u32)))?;
+        step.send(&node.next, write.sge(from.sge(at, self.chunk as u32)))?;
         let message = numbers(&[node.begun as u64, node.came as u64]);
-        step.send(qp, SendWr::send(0).inline(&message))
+        step.send(&node.next, SendWr::send(0).inline(&message))
     }
 
-    /// A chunk came.
+    /// A chunk came: it is added to the host's own, or is a sum already.
     fn take(
         &mut self,
         host: usize,
@@ -117,34 +104,30 @@ impl AllReduce {
             return Err(wrong(format!("host {host} was told of another chunk")));
         }
         node.came += 1;
-        let at = (host + 2 * count - node.came) % count * chunk;
+        let (at, node) = (self.at(host), &self.nodes[host]);
         if node.came < count {
             let mut sum = node.own.to_vec(at, chunk)?;
             add(&mut sum, &node.inbox.to_vec(at, chunk)?);
-            let all = node.came + 1 == count;
-            let to = if all { &node.sums } else { &node.own };
+            let is_last = node.came + 1 == count;
+            let to = if is_last { &node.sums } else { &node.own };
             to.write(at, &sum)?;
             step.copied(chunk);
         }
-        let node = &self.nodes[host];
-        node.before
-            .iter()
-            .try_for_each(|qp| step.receive(qp, node.receive(slot)))?;
+        step.receive(&node.before, node.receive(slot))?;
         if node.came < 2 * (count - 1) {
             return self.send(host, step);
         }
         self.done += 1;
-        match self.done == count {
-            true => self.end(step),
-            false => Ok(()),
+        if self.done == count {
+            self.end(step)?;
         }
+        Ok(())
     }
 
-    /// All hosts have all sums.
+    /// All hosts have all sums: they are compared.
     fn end(&mut self, step: &mut Step<'_>) -> Result<(), PartitionsError> {
-        let count = self.nodes.len();
-        let mut sum = vec![0; count * self.chunk];
-        (0..count).for_each(|host| add(&mut sum, &self.vector(host)));
+        let mut sum = vec![0; self.nodes.len() * self.chunk];
+        (0..self.nodes.len()).for_each(|host| add(&mut sum, &self.vector(host)));
         for (host, node) in self.nodes.iter().enumerate() {
             if node.sums.to_vec(0, sum.len())? != sum {
                 return Err(wrong(format!("host {host} has other sums")));
@@ -172,8 +155,7 @@ impl Node {
 impl Program for AllReduce {
     fn act(&mut self, host: usize, step: &mut Step<'_>) -> Result<bool, PartitionsError> {
         let node = &self.nodes[host];
-        let begins = node.begun == self.rounds.number() && self.rounds.is_due(step.now());
-        if begins {
+        if node.begun == self.rounds.number() && self.rounds.is_due(step.now()) {
             node.own.write(0, &self.vector(host))?;
             let node = &mut self.nodes[host];
             (node.begun, node.came) = (node.begun + 1, 0);

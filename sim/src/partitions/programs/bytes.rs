@@ -9,7 +9,38 @@ fn of(tag: u64) -> impl Iterator<Item = u8> {
 
 /// So many of them.
 pub(super) fn make(tag: u64, length: usize) -> Vec<u8> {
-    of(tag).take(length).collect()
+    let made = of(tag).take(length);
+    #[cfg(test)]
+    if spoils::is_next() {
+        return made.map(|byte| byte ^ 1).collect();
+    }
+    made.collect()
+}
+
+/// For tests: one call of [`make`] makes wrong bytes.
+#[cfg(test)]
+pub(super) mod spoils {
+    use std::cell::Cell;
+
+    thread_local! {
+        static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+
+    /// The one after so many others.
+    pub(in super::super) fn after(calls: usize) {
+        LEFT.set(Some(calls));
+    }
+
+    /// Whether it has not come.
+    pub(in super::super) fn is_left() -> bool {
+        LEFT.get().is_some()
+    }
+
+    pub(super) fn is_next() -> bool {
+        let left = LEFT.get();
+        LEFT.set(left.and_then(|left| left.checked_sub(1)));
+        left == Some(0)
+    }
 }
 
 /// Whether these are the tag's, all of them.
@@ -21,6 +52,15 @@ pub(super) fn belong(bytes: &[u8], tag: u64) -> bool {
 pub(super) fn number(bytes: &[u8], at: usize) -> u64 {
     let word = bytes.get(at..).and_then(|rest| rest.first_chunk());
     u64::from_le_bytes(word.copied().unwrap_or_default())
+}
+
+/// Adds words of four bytes.
+pub(super) fn add(to: &mut [u8], other: &[u8]) {
+    for (to, other) in to.chunks_exact_mut(4).zip(other.chunks_exact(4)) {
+        let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let sum = word(to).wrapping_add(word(other));
+        to.copy_from_slice(&sum.to_le_bytes());
+    }
 }
 
 /// Numbers as bytes of a message.
@@ -44,5 +84,8 @@ mod tests {
         assert_eq!(number(&[9; 8], 0), 0x0909_0909_0909_0909);
         assert_eq!((number(&[9; 8], 1), number(&[], 4)), (0, 0));
         assert_eq!(number(&numbers(&[5, 6]), 8), 6);
+        let mut sum = vec![255, 0, 0, 0, 1, 2, 255, 255];
+        add(&mut sum, &[1, 0, 0, 0, 1, 1, 0, 1]);
+        assert_eq!(sum, [0, 1, 0, 0, 2, 3, 255, 0]);
     }
 }

@@ -1,34 +1,20 @@
 //! Short connections: each is asked for, moves one request and its answer, and is closed; many at a time.
-//!
-//! What happens to a connection goes to a function of the program (DAT's way), which keeps it until the program takes it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam, EventChannel};
-use weft_hostdrv::verbs::{Cq, Mr, Pd, Qp, QpCap, QpInit, RecvWr, SendWr, Wc};
+use weft_hostdrv::cm::{CmEvent, CmEventType, CmId, ConnParam};
+use weft_hostdrv::verbs::{Qp, SendWr, Wc};
 
 use super::arrivals::Arrivals;
 use super::bytes::{belong, make, number};
 use super::scene::{wrong, Scene};
+use super::short::{Short, MESSAGE};
 use super::step::Step;
 use super::Program;
 use crate::partitions::PartitionsError;
 
 const PORT: u16 = 4700;
-/// Bytes of a request, and of an answer.
-const MESSAGE: usize = 64;
-
-/// A host.
-struct End {
-    pd: Pd,
-    cq: Cq,
-    /// A message for each lane.
-    memory: Mr,
-    channel: EventChannel,
-    events: Arc<Mutex<VecDeque<CmEvent>>>,
-}
 
 /// What a lane has: since when it wants it, the tag of its request, the connection.
 struct Lane {
@@ -40,7 +26,7 @@ struct Lane {
 
 pub(super) struct Churn {
     arrivals: Arrivals,
-    ends: [End; 2],
+    ends: [Short; 2],
     to: SocketAddrV4,
     lanes: Vec<Option<Lane>>,
     /// The server's, by the numbers of their queue pairs.
@@ -49,55 +35,9 @@ pub(super) struct Churn {
     _listener: CmId,
 }
 
-impl End {
-    fn new(scene: &Scene<'_>, host: usize) -> Result<Self, PartitionsError> {
-        let events: Arc<Mutex<VecDeque<CmEvent>>> = Arc::default();
-        let kept = Arc::clone(&events);
-        let keep = move |event| {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.push_back(event);
-        };
-        Ok(Self {
-            pd: scene.hosts[host].pd.clone(),
-            cq: scene.hosts[host].cq.clone(),
-            memory: scene.memory(host, scene.load.connections * MESSAGE)?,
-            channel: scene.fabric.device(host).create_callback_channel(keep),
-            events,
-        })
-    }
-
-    fn event(&self) -> Option<CmEvent> {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.pop_front()
-    }
-
-    /// A queue pair with a receive for its lane's message.
-    fn qp(&self, id: &CmId, lane: usize, step: &mut Step<'_>) -> Result<Qp, PartitionsError> {
-        let cap = QpCap {
-            max_send_wr: 2,
-            max_recv_wr: 1,
-            ..QpCap::default()
-        };
-        let init = QpInit {
-            cap,
-            ..QpInit::new(&self.cq)
-        };
-        let qp = id.create_qp(&self.pd, &init)?;
-        let at = self.memory.sge((lane * MESSAGE) as u64, MESSAGE as u32);
-        step.receive(&qp, RecvWr::new(lane as u64).sge(at))?;
-        Ok(qp)
-    }
-
-    /// The message that came.
-    fn message(&self, wc: &Wc) -> Result<Vec<u8>, PartitionsError> {
-        let at = wc.wr_id as usize * MESSAGE;
-        Ok(self.memory.to_vec(at, wc.byte_len as usize)?)
-    }
-}
-
 impl Churn {
     pub(super) fn new(scene: &mut Scene<'_>) -> Result<Self, PartitionsError> {
-        let ends = [End::new(scene, 0)?, End::new(scene, 1)?];
+        let ends = [Short::new(scene, 0)?, Short::new(scene, 1)?];
         let to = SocketAddrV4::new(scene.fabric.device(1).ip(), PORT);
         let listener = ends[1].channel.create_id();
         listener.bind_addr(to)?;

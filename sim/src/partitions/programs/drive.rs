@@ -5,10 +5,11 @@ use super::step::{Ended, Step};
 use super::{Kind, Program};
 use crate::fabric::{Fabric, FabricConfig, FabricError};
 use crate::host::{Done, HostConfig, HostUse, Hosts};
+use crate::idle_polls::IdlePolls;
 use crate::link::{Faults, LinkConfig, Queue, Waits};
 use crate::pair::LIMIT;
 use crate::partitions::figures::{Counts, Figures, HostFigures, Moved};
-use crate::partitions::run::Place;
+use crate::partitions::run::{counted, Place};
 use crate::partitions::workload::Load;
 use crate::partitions::PartitionsError;
 use crate::transport::lock;
@@ -20,6 +21,7 @@ pub(in crate::partitions) fn run(
     rung: Rung,
     load: &Load,
     kind: Kind,
+    looks: &IdlePolls,
 ) -> Result<Figures, PartitionsError> {
     let host = load.hosts(place.host)?;
     let link = LinkConfig {
@@ -39,6 +41,7 @@ pub(in crate::partitions) fn run(
         rungs,
         replay: load.replay,
         congestion: load.controller()?,
+        looks: looks.clone(),
         ..FabricConfig::default()
     })?;
     let mut scene = Scene::new(&fabric, load, place.seed)?;
@@ -46,7 +49,7 @@ pub(in crate::partitions) fn run(
     disturb(&fabric, load, link);
     let before = by_side(|n| Counts::of(&fabric, n), load.machines);
     let start = fabric.now();
-    let (ended, used) = all(&fabric, host, load.messages, &mut *program)?;
+    let (ended, used) = counted(looks, || all(&fabric, host, load.messages, &mut *program))?;
     let time_ns = fabric.now() - start;
     let after = by_side(|n| Counts::of(&fabric, n), load.machines);
     let ends =

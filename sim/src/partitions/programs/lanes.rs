@@ -92,6 +92,20 @@ impl Lanes {
         step.send(self.qp(host, lane), send.sge(from))
     }
 
+    /// A lane reads so many bytes of the server's memory into memory of its own; each memory with an offset.
+    pub(super) fn read(
+        &self,
+        lane: usize,
+        [from, into]: [(&Mr, usize); 2],
+        bytes: usize,
+        step: &mut Step<'_>,
+    ) -> Result<(), PartitionsError> {
+        let from = from.0.remote().offset(from.1 as u64);
+        let into = into.0.sge(into.1 as u64, bytes as u32);
+        let read = SendWr::read(lane as u64, from).sge(into).signaled();
+        step.send(self.qp(0, lane), read)
+    }
+
     /// The lane and the message of a receive, which is posted again.
     pub(super) fn heard(
         &self,

@@ -15,8 +15,11 @@ mod lanes;
 mod rounds;
 mod rpc;
 mod scene;
+mod short;
 mod sizes;
 mod step;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use weft_hostdrv::verbs::{Mr, SendWr};
+use weft_hostdrv::verbs::Mr;
 
 use super::bytes::{belong, make, number, numbers};
 use super::lanes::Lanes;
@@ -52,11 +52,10 @@ impl Rpc {
 
     /// A lane looks for its answer.
     fn look(&self, lane: usize, step: &mut Step<'_>) -> Result<(), PartitionsError> {
-        let at = (lane * self.room) as u64;
-        let bytes = (AROUND + self.asked[lane].1) as u32;
-        let read = SendWr::read(lane as u64, self.answers.remote().offset(at));
-        let read = read.sge(self.read.sge(at, bytes)).signaled();
-        step.send(self.lanes.qp(0, lane), read)
+        let at = lane * self.room;
+        let places = [(&self.answers, at), (&self.read, at)];
+        self.lanes
+            .read(lane, places, AROUND + self.asked[lane].1, step)
     }
 
     /// What a look found: the answer, or that there is none yet.
