@@ -26,7 +26,7 @@ impl Switch {
         match self.links.get(&to) {
             Some(link) if *link == from => Vec::new(),
             Some(link) => vec![*link],
-            None => (0..count).filter(|link| *link != from).collect(),
+            None => (0..count).filter(|&link| link != from).collect(),
         }
     }
 }

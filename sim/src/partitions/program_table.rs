@@ -52,7 +52,7 @@ fn row(load: &Load, rung: Rung) -> Result<String, PartitionsError> {
     };
     let others: Result<Vec<Figures>, _> = (2..=SEEDS).map(figures).collect();
     let at = AtRung::new(rung, figures(1)?, others?);
-    let steady = |f: &Figures| f.steady.clone();
+    let steady = |f: &Figures| f.steady;
     let latency = |part: usize| move |f: &Figures| steady(f)?.latency_ns[part].map(|ns| ns as f64);
     let cores = |n: usize| move |f: &Figures| f.hosts.as_ref().map(|hosts| hosts[n].cores);
     let cells = [
