@@ -9,12 +9,10 @@ fn of(tag: u64) -> impl Iterator<Item = u8> {
 
 /// So many of them.
 pub(super) fn make(tag: u64, length: usize) -> Vec<u8> {
-    let made = of(tag).take(length);
+    let made: Vec<u8> = of(tag).take(length).collect();
     #[cfg(test)]
-    if spoils::is_next() {
-        return made.map(|byte| byte ^ 1).collect();
-    }
-    made.collect()
+    let made = spoils::spoiled(made);
+    made
 }
 
 /// For tests: one call of [`make`] makes wrong bytes.
@@ -36,10 +34,14 @@ pub(super) mod spoils {
         LEFT.get().is_some()
     }
 
-    pub(super) fn is_next() -> bool {
+    /// The last byte is wrong, if it is that call's.
+    pub(super) fn spoiled(mut made: Vec<u8>) -> Vec<u8> {
         let left = LEFT.get();
         LEFT.set(left.and_then(|left| left.checked_sub(1)));
-        left == Some(0)
+        if let (Some(0), Some(last)) = (left, made.last_mut()) {
+            *last ^= 1;
+        }
+        made
     }
 }
 

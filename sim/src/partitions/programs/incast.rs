@@ -1,7 +1,9 @@
-//! Incast: host 0 asks all others at once, and all answer at once through one port of the switch (Phanishayee et al., FAST 2008).
+//! Incast: host 0 asks all others, in any order, and all answer at once through one port of the switch (Phanishayee et al., FAST 2008).
 //!
 //! A question is its number. An answer is a Write, and a Send of that number behind it.
 
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use weft_hostdrv::verbs::{Cq, Mr, Qp, RecvWr, SendWr};
 
 use super::arrivals::Arrivals;
@@ -19,8 +21,6 @@ struct Sender {
     ends: [Qp; 2],
     answer: Mr,
     messages: [Mr; 2],
-    /// It is still to be asked.
-    is_next: bool,
 }
 
 pub(super) struct Incast {
@@ -30,9 +30,11 @@ pub(super) struct Incast {
     /// Where answers come, one behind the other.
     answers: Mr,
     bytes: usize,
-    /// The question, since when it is to be asked, and the answers that have not come.
+    rng: ChaCha8Rng,
+    /// The question, since when it is to be asked, who is to be asked next, and the answers that have not come.
     number: u64,
     since: u64,
+    order: Vec<usize>,
     left: usize,
 }
 
@@ -49,7 +51,6 @@ impl Incast {
                 ends,
                 answer: scene.memory(host, bytes)?,
                 messages,
-                is_next: false,
             });
         }
         Ok(Self {
@@ -58,8 +59,10 @@ impl Incast {
             answers: scene.memory(0, senders.len() * bytes)?,
             senders,
             bytes,
+            rng: scene.rng(),
             number: 0,
             since: 0,
+            order: Vec::new(),
             left: 0,
         })
     }
@@ -119,18 +122,13 @@ impl Program for Incast {
         if let Some(request) = request {
             (self.number, self.since) = (self.number + 1, request.since);
             self.left = self.senders.len();
-            self.senders
-                .iter_mut()
-                .for_each(|sender| sender.is_next = true);
+            self.order = (0..self.senders.len()).collect();
+            self.order.shuffle(&mut self.rng);
         }
-        let next = self
-            .senders
-            .iter_mut()
-            .find(|sender| host == 0 && sender.is_next);
+        let next = (host == 0).then(|| self.order.pop()).flatten();
         if let Some(sender) = next {
-            sender.is_next = false;
-            let question = numbers(&[self.number]);
-            step.send(&sender.ends[0], SendWr::send(0).inline(&question))?;
+            let qp = &self.senders[sender].ends[0];
+            step.send(qp, SendWr::send(0).inline(&numbers(&[self.number])))?;
             return Ok(true);
         }
         match (step.poll(&self.cqs[host])?, host) {
