@@ -101,10 +101,4 @@ fn a_program_has_all_that_a_workload_has() {
     assert!(read(&html).contains("200,000 a second"));
     // Loads that differ by nothing but their rate: latency against load.
     assert_eq!(read(&format!("{figures}/load-p99.csv")).lines().count(), 8);
-    let refused = run(&["project", "rpc", "--card", "model"]);
-    let why = text(&refused.stderr);
-    assert!(
-        why.contains("is a program: single messages are projected"),
-        "{why}"
-    );
 }

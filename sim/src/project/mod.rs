@@ -140,3 +140,37 @@ pub fn run(
         missing,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::HostConfig;
+    use crate::kind::CardKind;
+    use crate::partitions::workload;
+
+    #[test]
+    fn a_program_is_not_projected() {
+        let place = Place {
+            kind: CardKind::Model,
+            seed: 1,
+            mtu: 1500,
+            gbps: 100,
+            host: HostConfig::free(),
+        };
+        let question = Question {
+            place,
+            rungs: Vec::new(),
+            targets: Vec::new(),
+            check: false,
+        };
+        let name = Name {
+            version: String::new(),
+            command: String::new(),
+        };
+        let loads = workload::read("rpc").unwrap();
+        let refused = run(name, &question, &loads, |_, _| {}).err().unwrap();
+        assert!(refused
+            .to_string()
+            .contains("single messages are projected"));
+    }
+}
