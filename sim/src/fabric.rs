@@ -61,6 +61,8 @@ pub struct FabricConfig {
     pub cards: Vec<CardKind>,
     /// The links.
     pub link: LinkConfig,
+    /// All cards are at one switch, each by a link of its own; then any number of them is one.
+    pub switched: bool,
     /// Largest IPv4 packet.
     pub mtu: u16,
     /// Congestion control of all devices.
@@ -89,6 +91,7 @@ impl Default for FabricConfig {
             seed: 1,
             cards: vec![CardKind::Model; 2],
             link: LinkConfig::default(),
+            switched: false,
             mtu: 1500,
             congestion: Congestion::default(),
             pacing: true,
@@ -130,7 +133,7 @@ impl Fabric {
     ) -> Result<Self, FabricError> {
         let mut world = World::new(config.seed);
         let count = cards.len();
-        if count > 1 && count % 2 == 1 {
+        if count > 1 && count % 2 == 1 && !config.switched {
             return Err(FabricError::NoLink(count - 1));
         }
         for (number, mut card) in cards.into_iter().enumerate() {
@@ -140,8 +143,11 @@ impl Fabric {
             world.add_card(card);
         }
         let mut captures = Vec::new();
-        for a in (0..count.saturating_sub(1)).step_by(2) {
-            let link = world.join(a, a + 1, config.link);
+        for (a, other) in ends(count, config.switched) {
+            let (link, other) = match other {
+                Some(b) => (world.join(a, b, config.link), format!("card {b}")),
+                None => (world.open_link(a, config.link), "switch".to_owned()),
+            };
             if let Some(folder) = &config.captures {
                 let path = folder.join(format!("link{link}.pcapng"));
                 let failed = |reason: String| FabricError::Capture {
@@ -149,16 +155,18 @@ impl Fabric {
                     reason,
                 };
                 let file = File::create(&path).map_err(|e| failed(e.to_string()))?;
-                let ends = [format!("card {a}"), format!("card {}", a + 1)];
                 let capture = Capture::new(
                     Box::new(BufWriter::new(file)),
                     &format!("link {link}"),
-                    [&ends[0], &ends[1]],
+                    [&format!("card {a}"), &other],
                 )
                 .map_err(|e| failed(e.to_string()))?;
                 world.link(link).set_capture(capture);
                 captures.push(path);
             }
+        }
+        if config.switched {
+            world.switch();
         }
         let world = Arc::new(Mutex::new(world));
         let mut devices = Vec::new();
@@ -368,6 +376,14 @@ impl Fabric {
             })?;
         }
         Ok(())
+    }
+}
+
+/// What each link joins: two cards, or one and the switch.
+fn ends(count: usize, switched: bool) -> Vec<(usize, Option<usize>)> {
+    match switched {
+        true => (0..count).map(|card| (card, None)).collect(),
+        false => (1..count).step_by(2).map(|b| (b - 1, Some(b))).collect(),
     }
 }
 

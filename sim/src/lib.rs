@@ -26,6 +26,7 @@ pub mod project;
 pub mod rtl;
 pub mod seed;
 pub mod serve;
+mod switch;
 pub mod threads;
 pub mod transport;
 pub mod world;

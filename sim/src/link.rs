@@ -54,6 +54,21 @@ pub struct Waits {
     pub waited_ns: u64,
 }
 
+impl Waits {
+    /// Of two ports.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            frames: self.frames + other.frames,
+            wire_bytes: self.wire_bytes + other.wire_bytes,
+            marked: self.marked + other.marked,
+            dropped: self.dropped + other.dropped,
+            lost: self.lost + other.lost,
+            longest_ns: self.longest_ns.max(other.longest_ns),
+            waited_ns: self.waited_ns + other.waited_ns,
+        }
+    }
+}
+
 /// What a link is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkConfig {

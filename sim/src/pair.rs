@@ -129,7 +129,11 @@ pub struct Pair<'a> {
 }
 
 /// Waits for an event of a channel.
-fn event(fabric: &Fabric, channel: &EventChannel, kind: CmEventType) -> Result<CmId, PairError> {
+pub(crate) fn event(
+    fabric: &Fabric,
+    channel: &EventChannel,
+    kind: CmEventType,
+) -> Result<CmId, PairError> {
     let next = || channel.try_get_event().transpose();
     let event = fabric.run_until(kind.name(), LIMIT, next)??;
     if event.event != kind {

@@ -15,6 +15,8 @@ pub enum Stream {
     Iommu(u32),
     /// Choices of the application or the test.
     Application,
+    /// When the application asks for something.
+    Arrivals,
     /// The engine's own generator on the card with this number.
     Engine(u32),
 }
@@ -23,6 +25,7 @@ impl Stream {
     fn number(self) -> u64 {
         match self {
             Stream::Application => 1,
+            Stream::Arrivals => 2,
             Stream::Link(n) => 0x1_0000_0000 | u64::from(n),
             Stream::Card(n) => 0x2_0000_0000 | u64::from(n),
             Stream::Iommu(n) => 0x3_0000_0000 | u64::from(n),

@@ -15,8 +15,9 @@ use weft_watchdog::Watchdog;
 use crate::card::{Card, Event, CYCLE_NS, DOORBELLS, PUSH_WINDOW};
 use crate::held::{Held, Write};
 use crate::iommu::Iommu;
-use crate::link::{Link, LinkConfig};
+use crate::link::{Arrival, Link, LinkConfig};
 use crate::seed::{generator, Stream};
+use crate::switch::Switch;
 use crate::threads::Threads;
 
 /// Why [`World::run`] came back.
@@ -126,6 +127,8 @@ pub struct World {
     links: Vec<(Link, [Option<usize>; 2])>,
     /// What came out of the open ends of ports: link and frame.
     outside: Option<Vec<(usize, Vec<u8>)>>,
+    /// What is at the open ends, if it is one switch.
+    switch: Option<Switch>,
     events: Vec<Event>,
     interrupted: bool,
     waiting: bool,
@@ -168,6 +171,7 @@ impl World {
             slots: Vec::new(),
             links: Vec::new(),
             outside: None,
+            switch: None,
             events: Vec::new(),
             interrupted: false,
             waiting: false,
@@ -236,6 +240,22 @@ impl World {
     /// From now on, frames that arrive at the open end of a link are kept for [`take_outside`](Self::take_outside).
     pub fn keep_outside(&mut self) {
         self.outside.get_or_insert_with(Vec::new);
+    }
+
+    /// From now on, the open ends of links are the ports of a switch: [`inject`](Self::inject) is for others.
+    pub fn switch(&mut self) {
+        self.switch.get_or_insert_default();
+    }
+
+    /// A frame goes on from the end of a link where the switch is.
+    fn forward(&mut self, from: usize, frame: Vec<u8>) {
+        let Some(switch) = &mut self.switch else {
+            return;
+        };
+        let time = self.time;
+        for link in switch.ways(from, &frame, self.links.len()) {
+            self.links[link].0.send(time, 1, frame.clone());
+        }
     }
 
     /// Takes the frames that arrived at open ends, with the numbers of their links. A frame with a wrong FCS is not
@@ -489,14 +509,21 @@ impl World {
     /// One cycle of everything.
     fn cycle(&mut self) -> Result<(), WorldError> {
         let time = self.time;
+        let mut stored = Vec::new();
         for (number, (link, ends)) in self.links.iter_mut().enumerate() {
             while let Some(arrival) = link.arrived(time) {
-                match (ends[arrival.to], &mut self.outside) {
-                    (Some(card), _) => self.slots[card].card.receive(arrival.frame, arrival.bad),
-                    (None, Some(outside)) if !arrival.bad => outside.push((number, arrival.frame)),
-                    (None, _) => {}
+                let Arrival { to, frame, bad } = arrival;
+                match (ends[to], &mut self.outside) {
+                    (Some(card), _) => self.slots[card].card.receive(frame, bad),
+                    (None, _) if bad => {}
+                    (None, _) if self.switch.is_some() => stored.push((number, frame)),
+                    (None, Some(outside)) => outside.push((number, frame)),
+                    (None, None) => {}
                 }
             }
+        }
+        for (link, frame) in stored {
+            self.forward(link, frame);
         }
         self.waiting = false;
         for (number, slot) in self.slots.iter_mut().enumerate() {

@@ -72,10 +72,16 @@ fn examples(name: &str) -> &'static [Example] {
             "weft man --out /usr/local/share/man/man1",
             "This page, and its like.",
         )],
-        "partitions" => &[(
-            "weft partitions small-reads --rung host,placement --html ladder.html",
-            "Two rungs of the ladder, with a page of plots.",
-        )],
+        "partitions" => &[
+            (
+                "weft partitions small-reads --rung host,placement --html ladder.html",
+                "Two rungs of the ladder, with a page of plots.",
+            ),
+            (
+                "weft partitions key-value-rates --rung host,placement --seeds 9 --figures figures",
+                "A key-value store's latency against its load, over nine seeds.",
+            ),
+        ],
         "perf" => &[
             ("weft perf", "Bandwidth and latency."),
             ("weft perf --loss --milliseconds 10", "Goodput under loss."),

@@ -73,3 +73,32 @@ fn several_seeds_have_a_median_and_an_interval() {
     let why = text(&refused.stderr);
     assert!(why.contains("fewer make no interval of 95 %"), "{why}");
 }
+
+#[test]
+fn a_program_has_all_that_a_workload_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (html, figures) = (path("page.html"), path("figures"));
+    let options = ["partitions", "key-value-rates", "--card", "model"];
+    let more = [
+        "--rung",
+        "placement",
+        "--html",
+        &html,
+        "--figures",
+        &figures,
+    ];
+    let output = run(&[&options[..], &more].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    for part in [
+        "key-value, 1 Write : 30 Read, 25000 a second (Poisson), 16 in flight on each of 4 connections, 4000 messages",
+        "cores, who posts",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let read = |path: &str| std::fs::read_to_string(path).expect("a file");
+    assert!(read(&html).contains("200,000 a second"));
+    // Loads that differ by nothing but their rate: latency against load.
+    assert_eq!(read(&format!("{figures}/load-p99.csv")).lines().count(), 8);
+}

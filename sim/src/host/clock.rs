@@ -24,6 +24,19 @@ pub struct HostUse {
     pub wake_ups: u64,
 }
 
+impl HostUse {
+    /// Of two hosts.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            done: self.done.and(other.done),
+            instructions: self.instructions + other.instructions,
+            busy_ns: self.busy_ns + other.busy_ns,
+            empty_looks: self.empty_looks + other.empty_looks,
+            wake_ups: self.wake_ups + other.wake_ups,
+        }
+    }
+}
+
 /// One host.
 struct Host {
     /// When the program's core is free, and the device's, which may be the same.

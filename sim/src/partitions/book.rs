@@ -26,7 +26,7 @@ pub fn loads() -> Result<Vec<Load>, PartitionsError> {
 }
 
 /// A figure with its interval, divided by `unit`.
-fn cell(at: &AtRung, unit: f64, figure: &dyn Fn(&Figures) -> Option<f64>) -> String {
+pub(super) fn cell(at: &AtRung, unit: f64, figure: &dyn Fn(&Figures) -> Option<f64>) -> String {
     let Some(interval) = at.over_all(figure) else {
         return "-".into();
     };

@@ -164,7 +164,7 @@ pub struct Figures {
     pub ends: [Counts; 2],
     /// Frames that each end sent.
     pub frames: [u64; 2],
-    /// Frames of these that the network lost.
+    /// Frames of these that the network lost, or had no room for.
     pub lost: [u64; 2],
     /// What they took of the wire, preamble, FCS and gap included.
     pub wire_bytes: [u64; 2],
@@ -283,7 +283,7 @@ impl Figures {
             steady: latencies.steady(in_flight),
             ends,
             frames: wires.map(|wire| wire.frames),
-            lost: wires.map(|wire| wire.lost),
+            lost: wires.map(|wire| wire.lost + wire.dropped),
             wire_bytes: wires.map(|wire| wire.wire_bytes),
             per_message: Each::of(&both, messages as u64),
             per_byte: (bytes > 0).then(|| Each::of(&both, bytes)),

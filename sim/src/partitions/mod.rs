@@ -8,9 +8,12 @@ mod connection;
 mod figures;
 mod instructions;
 mod layers;
+mod limits;
 mod page;
 mod plots;
 mod print;
+pub mod program_table;
+mod programs;
 mod rows;
 pub mod run;
 mod set_ups;
@@ -79,6 +82,9 @@ pub enum PartitionsError {
         /// How many.
         length: usize,
     },
+    /// A program was not told what it asked for.
+    #[error("{0}")]
+    Answer(String),
     /// At one rung of one load.
     #[error("load `{load}` at rung {rung}: {error}")]
     At {

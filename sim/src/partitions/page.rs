@@ -97,6 +97,7 @@ pub(super) fn by_depth(p: &Partitions) -> bool {
     let same = |load: &Load| Load {
         name: String::new(),
         depth: 0,
+        rate: None,
         messages: 0,
         ..load.clone()
     };

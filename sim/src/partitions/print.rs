@@ -6,8 +6,8 @@ use super::rows::rows;
 use super::workload::Load;
 use super::{AtRung, Figures, Measured, Partitions, SetUps};
 
-/// A load in a line.
-pub(crate) fn describe(load: &Load) -> String {
+/// What is asked for: operations, or a program's requests, and how large they are.
+fn mix(load: &Load) -> String {
     let mix = [
         ("Send", load.send),
         ("Write", load.write),
@@ -18,12 +18,39 @@ pub(crate) fn describe(load: &Load) -> String {
         .filter(|(_, weight)| *weight > 0)
         .map(|(name, weight)| format!("{weight} {name}"))
         .collect();
+    let mut all = kinds.join(" : ");
+    if let Some(kind) = load.program {
+        all = match all.is_empty() {
+            true => kind.name().to_owned(),
+            false => format!("{}, {all}", kind.name()),
+        };
+    }
+    if load.echo {
+        all += ", answered,";
+    }
     let sizes: Vec<String> = load.sizes.iter().map(ToString::to_string).collect();
+    if !sizes.is_empty() {
+        all += &format!(" of {} B", sizes.join(" or "));
+    }
+    if load.machines > 2 {
+        all += &format!(", {} hosts", load.machines);
+    }
+    if let Some(room) = load.room {
+        all += &format!(", ports with room for {room} B");
+    }
+    match (load.rate, load.think_ns) {
+        (Some(rate), _) => all += &format!(", {rate} a second (Poisson)"),
+        (None, 0) => {}
+        (None, ns) => all += &format!(", {ns} ns of thought (exponential)"),
+    }
+    all
+}
+
+/// A load in a line.
+pub(crate) fn describe(load: &Load) -> String {
     format!(
-        "{}{} of {} B, {} in flight on each of {} connection{}, {} messages, {} of 1000000 frames lost, {} ns each way{}",
-        kinds.join(" : "),
-        if load.echo { ", answered," } else { "" },
-        sizes.join(" or "),
+        "{}, {} in flight on each of {} connection{}, {} messages, {} of 1000000 frames lost, {} ns each way{}",
+        mix(load),
         load.depth,
         load.connections,
         if load.connections == 1 { "" } else { "s" },

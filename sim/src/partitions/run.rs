@@ -10,6 +10,7 @@ use weft_hostdrv::Rung;
 
 use super::connection::Connection;
 use super::figures::{Counts, Figures, HostFigures, Moved};
+use super::programs;
 use super::steady::Latencies;
 use super::workload::Load;
 use super::PartitionsError;
@@ -99,6 +100,9 @@ fn with_looks(
     load: &Load,
     looks: &IdlePolls,
 ) -> Result<Figures, PartitionsError> {
+    if let Some(kind) = load.program {
+        return programs::run(place, rung, load, kind, looks);
+    }
     let Place {
         kind,
         seed,
@@ -164,11 +168,7 @@ fn with_looks(
     let before = [0, 1].map(|n| Counts::of(&fabric, n));
     let start = fabric.now();
     let mut hosts = (!host.is_free()).then(|| Hosts::new(&fabric, host));
-    match looks.are_known() {
-        true => looks
-            .counted(|| weft_partitions_counted(&mut work, &mut connections, hosts.as_mut()))?,
-        false => work.all(&mut connections, hosts.as_mut())?,
-    }
+    counted(looks, || work.all(&mut connections, hosts.as_mut()))?;
     let used = hosts.map(|hosts| [0, 1].map(|n| hosts.used(n)));
     let time_ns = fabric.now() - start;
     let ends = [0, 1].map(|n| Counts::of(&fabric, n).since(&before[n]));
@@ -190,14 +190,18 @@ fn with_looks(
     Ok(figures)
 }
 
-/// All messages. While this runs, instructions are counted ([`super::instructions`]).
+/// All messages, counted if it is known what is to be left out.
+pub(super) fn counted<T>(looks: &IdlePolls, all: impl FnOnce() -> T) -> T {
+    match looks.are_known() {
+        true => looks.counted(|| weft_partitions_counted(all)),
+        false => all(),
+    }
+}
+
+/// While this runs, instructions are counted ([`super::instructions`]).
 #[inline(never)]
-fn weft_partitions_counted(
-    work: &mut Work<'_>,
-    connections: &mut [Connection<'_>],
-    hosts: Option<&mut Hosts<'_>>,
-) -> Result<(), PartitionsError> {
-    let all = work.all(connections, hosts);
+fn weft_partitions_counted<T>(all: impl FnOnce() -> T) -> T {
+    let all = all();
     // So that it stays a call.
     black_box(all)
 }

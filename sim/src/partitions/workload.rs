@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use weft_hostdrv::{bounded, Congestion, Rung};
 
+use super::limits;
+use super::programs::Kind;
 use crate::host::{HostConfig, NoHost};
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 13] = [
+pub const READY: [(&str, &str); 20] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -27,10 +29,20 @@ pub const READY: [(&str, &str); 13] = [
     ("firmware", include_str!("../../workloads/firmware.toml")),
     ("ladder", include_str!("../../workloads/ladder.toml")),
     ("lossy", include_str!("../../workloads/lossy.toml")),
+    ("key-value", include_str!("../../workloads/key-value.toml")),
+    (
+        "key-value-rates",
+        include_str!("../../workloads/key-value-rates.toml"),
+    ),
+    ("rpc", include_str!("../../workloads/rpc.toml")),
+    ("block-io", include_str!("../../workloads/block-io.toml")),
+    (
+        "all-reduce",
+        include_str!("../../workloads/all-reduce.toml"),
+    ),
+    ("incast", include_str!("../../workloads/incast.toml")),
+    ("churn", include_str!("../../workloads/churn.toml")),
 ];
-
-/// Bytes under way on a connection, so that a load's memory is bounded.
-const MOST: u64 = 32 << 20;
 
 /// One load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +50,11 @@ const MOST: u64 = 32 << 20;
 pub struct Load {
     /// What it is called.
     pub name: String,
+    /// A program that is run instead of single messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Kind>,
     /// Bytes of a message; each is as likely as the others.
+    #[serde(default)]
     pub sizes: Vec<usize>,
     /// How likely a Send is, as a weight.
     #[serde(default)]
@@ -58,7 +74,19 @@ pub struct Load {
     /// Connections.
     #[serde(default = "one")]
     pub connections: usize,
-    /// Messages in all.
+    /// Open loop: requests of a program in a second, of all connections together. Without it each waits for the answer to the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<u64>,
+    /// What passes from an answer to the next request, in nanoseconds, on average.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_ns: u64,
+    /// Hosts of a program; more than two are at a switch.
+    #[serde(default = "two", skip_serializing_if = "is_two")]
+    pub machines: usize,
+    /// Bytes that each port has room for; any number, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<u64>,
+    /// Messages, or requests, in all.
     pub messages: usize,
     /// Frames of a million that are lost, each way.
     #[serde(default)]
@@ -129,6 +157,18 @@ fn one() -> usize {
     1
 }
 
+fn two() -> usize {
+    2
+}
+
+fn is_two(machines: &usize) -> bool {
+    *machines == 2
+}
+
+fn is_none(think_ns: &u64) -> bool {
+    *think_ns == 0
+}
+
 fn yes() -> bool {
     true
 }
@@ -175,7 +215,7 @@ pub enum WorkloadError {
         /// Given.
         given: u64,
         /// Possible.
-        allowed: &'static str,
+        allowed: String,
     },
     /// No rung is called so.
     #[error("load `{load}`: other_end is {given}, but {reason}")]
@@ -238,77 +278,12 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Load>, WorkloadError> {
         return Err(WorkloadError::Empty { path });
     }
     for load in &file.load {
-        check(load)?;
+        limits::check(load)?;
         load.rungs(Rung::default())?;
         load.controller()?;
         load.hosts(HostConfig::free())?;
     }
     Ok(file.load)
-}
-
-fn check(load: &Load) -> Result<(), WorkloadError> {
-    let weights = u64::from(load.send) + u64::from(load.write) + u64::from(load.read);
-    let largest = load.sizes.iter().max().map_or(0, |size| *size as u64);
-    let not_sends = u64::from(load.write) + u64::from(load.read);
-    let checks = [
-        (
-            "the number of sizes",
-            load.sizes.len() as u64,
-            1..=64,
-            "1 to 64",
-        ),
-        (
-            "the largest size, depth times",
-            largest * load.depth as u64,
-            0..=MOST,
-            "at most 33554432",
-        ),
-        (
-            "the sum of send, write and read",
-            weights,
-            1..=1000,
-            "1 to 1000",
-        ),
-        (
-            "the sum of write and read of an echo",
-            if load.echo { not_sends } else { 0 },
-            0..=0,
-            "0: an echo is of Sends",
-        ),
-        ("depth", load.depth as u64, 1..=32, "1 to 32"),
-        ("connections", load.connections as u64, 1..=16, "1 to 16"),
-        ("cores", load.cores.map_or(1, u64::from), 1..=2, "1 or 2"),
-        (
-            "messages",
-            load.messages as u64,
-            1..=1_000_000,
-            "1 to 1000000",
-        ),
-        ("loss", u64::from(load.loss), 0..=100_000, "at most 100000"),
-        (
-            "resegmented",
-            u64::from(load.resegmented),
-            0..=1_000_000,
-            "at most 1000000",
-        ),
-        (
-            "delay_ns",
-            load.delay_ns,
-            0..=100_000_000,
-            "at most 100000000",
-        ),
-    ];
-    for (what, given, range, allowed) in checks {
-        if !range.contains(&given) {
-            return Err(WorkloadError::Value {
-                load: load.name.clone(),
-                what,
-                given,
-                allowed,
-            });
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -333,7 +308,7 @@ mod tests {
         assert!(parse("f", &format!("{load}write = 1\n")).is_ok());
         assert!(error(&format!("{load}write = 1\nrtt = 5\n")).contains("unknown field `rtt`"));
         assert!(error(&format!("{load}write = 1\ndepth = 33\n")).contains("depth is 33"));
-        assert!(error(&format!("{load}write = 1\necho = true\n")).contains("an echo is of Sends"));
+        assert!(error(&format!("{load}write = 1\necho = true\n")).contains("of an echo is 1"));
         let other = |rung| format!("{load}write = 1\nother_end = \"{rung}\"\n");
         let rungs = parse("f", &other("host")).unwrap()[0].rungs(Rung::Crc);
         assert_eq!(rungs.unwrap(), [Rung::Crc, Rung::Host]);

@@ -97,6 +97,13 @@ pub fn run(
             }),
         }
     }
+    if let Some(load) = loads.iter().find(|load| load.program.is_some()) {
+        let why = format!(
+            "`{}` is a program: single messages are projected",
+            load.name
+        );
+        return Err(PartitionsError::Answer(why));
+    }
     let mut rows = Vec::new();
     for load in loads {
         for &rung in &there {
@@ -132,4 +139,38 @@ pub fn run(
         loads: rows,
         missing,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::HostConfig;
+    use crate::kind::CardKind;
+    use crate::partitions::workload;
+
+    #[test]
+    fn a_program_is_not_projected() {
+        let place = Place {
+            kind: CardKind::Model,
+            seed: 1,
+            mtu: 1500,
+            gbps: 100,
+            host: HostConfig::free(),
+        };
+        let question = Question {
+            place,
+            rungs: Vec::new(),
+            targets: Vec::new(),
+            check: false,
+        };
+        let name = Name {
+            version: String::new(),
+            command: String::new(),
+        };
+        let loads = workload::read("rpc").unwrap();
+        let refused = run(name, &question, &loads, |_, _| {}).err().unwrap();
+        assert!(refused
+            .to_string()
+            .contains("single messages are projected"));
+    }
 }

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 /// What is to be run, and on what.
 #[derive(Args)]
 pub struct Arguments {
-    /// The workload: a file (TOML, see docs/partitions.md), or a ready one: default, echo, block, small-reads, bulk or book.
+    /// The workload: a file (TOML, see docs/partitions.md), or a ready one: default, echo, block, small-reads, bulk, book; of programs key-value, rpc, block-io, all-reduce, incast or churn.
     #[arg(default_value = "default", value_hint = clap::ValueHint::FilePath)]
     workload: String,
     #[command(flatten)]

@@ -1,0 +1,92 @@
+//! The programs as the book has them: each at three rungs, on hosts of one core.
+
+use weft_hostdrv::Rung;
+
+use super::book::{cell, RUNGS, SEEDS};
+use super::run::{self, Place};
+use super::workload::{self, Load};
+use super::{AtRung, Figures, PartitionsError};
+use crate::host::HostConfig;
+use crate::kind::CardKind;
+
+/// Workloads that have rows.
+const WORKLOADS: [&str; 6] = [
+    "key-value",
+    "rpc",
+    "block-io",
+    "all-reduce",
+    "incast",
+    "churn",
+];
+
+/// Above the rows.
+pub const HEAD: &str = "\
+| program | rung | 10^3 requests/s | Gb/s | p50, µs | p99, µs | p99.9, µs | cores, first host | cores, others |
+|---|---|---|---|---|---|---|---|---|
+";
+
+/// The loads, in their order.
+pub fn loads() -> Result<Vec<Load>, PartitionsError> {
+    let mut all = Vec::new();
+    for name in WORKLOADS {
+        all.extend(workload::read(name)?);
+    }
+    Ok(all)
+}
+
+/// The rows of a load.
+pub fn rows(load: &Load) -> Result<String, PartitionsError> {
+    RUNGS.iter().map(|rung| row(load, *rung)).collect()
+}
+
+fn row(load: &Load, rung: Rung) -> Result<String, PartitionsError> {
+    let figures = |seed| {
+        let place = Place {
+            kind: CardKind::Model,
+            seed,
+            mtu: 1500,
+            gbps: CardKind::Model.gbps(),
+            host: HostConfig::default(),
+        };
+        run::run(place, rung, load).map_err(|error| error.at(load, rung))
+    };
+    let others: Result<Vec<Figures>, _> = (2..=SEEDS).map(figures).collect();
+    let at = AtRung::new(rung, figures(1)?, others?);
+    let steady = |f: &Figures| f.steady;
+    let latency = |part: usize| move |f: &Figures| steady(f)?.latency_ns[part].map(|ns| ns as f64);
+    let cores = |n: usize| move |f: &Figures| f.hosts.as_ref().map(|hosts| hosts[n].cores);
+    let cells = [
+        cell(&at, 1000.0, &|f| Some(steady(f)?.messages_per_second)),
+        cell(&at, 1.0, &|f| Some(steady(f)?.gbps)),
+        cell(&at, 1000.0, &latency(0)),
+        cell(&at, 1000.0, &latency(2)),
+        cell(&at, 1000.0, &latency(3)),
+        cell(&at, 1.0, &cores(0)),
+        cell(&at, 1.0, &cores(1)),
+    ];
+    let name = match rung {
+        Rung::Host => &load.name,
+        _ => "",
+    };
+    Ok(format!("| {name} | {rung} | {} |\n", cells.join(" | ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `cargo run --release -p weft-sim --example programs` writes the page anew.
+    #[test]
+    fn rows_of_programs_are_not_stale() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/partitions.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(HEAD), "the table has another head");
+        let sample = ["RPC, 512 B", "churn, one"];
+        let is_in_sample = |load: &Load| sample.iter().any(|name| load.name.starts_with(name));
+        let loads = loads().unwrap();
+        for load in loads.iter().filter(|load| is_in_sample(load)) {
+            let rows = rows(load).unwrap();
+            assert!(page.contains(&rows), "the table is stale: {rows}");
+        }
+    }
+}
