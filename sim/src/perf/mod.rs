@@ -3,14 +3,10 @@
 pub mod data_path;
 pub mod full_stack;
 pub mod loss;
-pub mod loss_picture;
 pub mod mixed;
-mod page;
-pub mod plots;
+mod pages;
 pub mod queue;
-pub mod queue_page;
 pub mod scale;
-pub mod scale_page;
 mod writes;
 
 use std::io::{self, Write};
@@ -189,8 +185,6 @@ pub fn run(
         full_stack,
     })
 }
-
-pub use page::page;
 
 /// Prints it for people.
 pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {

@@ -6,6 +6,7 @@
 
 mod check;
 mod cost;
+mod page;
 mod print;
 mod stations;
 

@@ -136,6 +136,9 @@ pub struct Target {
 /// elsewhere than where they were measured (`weft project --check`).
 const MARGIN: f64 = 0.05;
 
+/// The limit where messages wait for nothing but each other's end.
+pub const TOO_FEW: &str = "too few in flight";
+
 /// A flow's rows, once they have to be fetched.
 const ROW_BYTES: f64 = 128.0;
 
@@ -148,7 +151,7 @@ pub struct Bounds {
     pub gbps: [f64; 2],
     /// How long one takes that is by itself.
     pub unloaded_ns: f64,
-    /// What limits it when enough are under way.
+    /// What limits it: a station, or [`TOO_FEW`].
     pub limit: &'static str,
     /// Processors of the host that does not post, at the rate at most; `None`: instructions were not counted.
     pub cores: Option<f64>,
@@ -233,7 +236,13 @@ pub fn bounds(cost: &Cost, target: &Target) -> Bounds {
     let depth = target.depth.unwrap_or(cost.depth);
     let under_way = (depth * target.queue_pairs.max(target.hosts)) as f64;
     let least = (1.0 - MARGIN) * under_way / (unloaded_ns + (under_way - 1.0) * slowest_ns);
-    let most = (1.0 + MARGIN) * (under_way / unloaded_ns).min(1.0 / slowest_ns);
+    let (all_move, slowest_moves) = (under_way / unloaded_ns, 1.0 / slowest_ns);
+    let most = (1.0 + MARGIN) * all_move.min(slowest_moves);
+    // Where no station is ever busy, no faster one helps.
+    let limit = match all_move < slowest_moves {
+        true => TOO_FEW,
+        false => limit,
+    };
     let rates = [least, most].map(|a_ns| a_ns * 1e9);
     Bounds {
         messages_per_second: rates,
@@ -291,7 +300,7 @@ mod tests {
         );
         assert_eq!(
             (b.limit, b.gbps.map(|gbps| gbps as f32)),
-            ("line", [3.8, 4.2])
+            (TOO_FEW, [3.8, 4.2])
         );
     }
 
