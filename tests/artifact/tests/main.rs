@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 use weft_artifact::list::{self, Entry};
@@ -31,6 +32,12 @@ const PAGE: &str = "<!-- t -->\n| seed | Gb/s |\n|---|---|\n| 1 | 10 |\n| 2 | 20
 struct Bench {
     folder: TempDir,
     place: Place,
+}
+
+/// A program that is being written while another thread starts one cannot be started: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Bench {
@@ -90,6 +97,7 @@ fn entries(expected: &str, within: f64) -> Vec<Entry> {
 
 #[test]
 fn what_was_done_is_not_done_again_but_by_another_program() {
+    let _alone = alone();
     let (bench, entries) = (Bench::new(), entries("low = 1, high = 3", 0.1));
     assert!(bench.run(&entries, "1/1"));
     assert_eq!(bench.ran(), "123123");
@@ -125,6 +133,7 @@ fn what_was_done_is_not_done_again_but_by_another_program() {
 /// A step that was ended half way has no record, whoever ended it, and what it left does not come into the next run's.
 #[test]
 fn a_step_that_was_killed_is_run_again() {
+    let _alone = alone();
     let (bench, entries) = (Bench::new(), entries("low = 1, high = 3", 0.1));
     fs::write(bench.path("die"), "").expect("written");
     assert!(!bench.run(&entries[..1], "1/1"));
@@ -148,6 +157,7 @@ fn a_step_that_was_killed_is_run_again() {
 
 #[test]
 fn shares_together_are_the_whole() {
+    let _alone = alone();
     let (whole, list) = (Bench::new(), entries("low = 1, high = 3", 0.1));
     whole.run(&list, "1/1");
     let seen = |bench: &Bench| {
@@ -190,6 +200,7 @@ fn shares_together_are_the_whole() {
 
 #[test]
 fn a_result_outside_is_told_of() {
+    let _alone = alone();
     let bench = Bench::new();
     let (good, bad) = (
         entries("low = 2, high = 2", 0.05),
@@ -246,6 +257,7 @@ fn a_result_outside_is_told_of() {
 
 #[test]
 fn what_a_build_cannot_make_is_skipped_with_the_reason() {
+    let _alone = alone();
     let bench = Bench::new();
     let mut list = entries("low = 1, high = 3", 0.1);
     list[0].needs = Some(list::Needs::Rtl);
