@@ -4,8 +4,13 @@ use serde_json::Value;
 
 /// The number at a path: names with dots between; behind a name `[3]`, or `[name=host;loss=0]` for the first element that is so.
 pub fn number(value: &Value, path: &str) -> Option<f64> {
-    let mut value = value;
-    for step in path.split('.') {
+    let (mut value, mut inside) = (value, false);
+    // A dot in brackets is a name's.
+    let between = |c: char| {
+        inside = (inside || c == '[') && c != ']';
+        c == '.' && !inside
+    };
+    for step in path.split(between) {
         let (name, rest) = step.split_once('[').unwrap_or((step, ""));
         value = value.get(name)?;
         if let Some(which) = rest.strip_suffix(']') {
@@ -46,6 +51,8 @@ mod tests {
             ]
         });
         assert_eq!(number(&value, "runs[0].gbps"), Some(1.5));
+        let dots = serde_json::json!({"a": [{"b": 0.5, "c": [7]}]});
+        assert_eq!(number(&dots, "a[b=0.5].c[0]"), Some(7.0));
         assert_eq!(number(&value, "runs[of/name=a;loss=10].gbps[0]"), Some(2.5));
         for nowhere in [
             "",
