@@ -149,3 +149,103 @@ impl Draws for Projection {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weft_hostdrv::Rung;
+
+    use super::super::stations::{bounds, TOO_FEW};
+    use super::super::{Checked, Cost, Instructions};
+    use super::*;
+    use crate::partitions::workload;
+
+    fn projection() -> Projection {
+        let text =
+            "[[load]]\nname = \"Writes\"\nwrite = 1\nsizes = [1000]\ndepth = 8\nmessages = 1\n";
+        let load = workload::parse("test", text).unwrap().remove(0);
+        let cost = Cost {
+            bytes: 1000.0,
+            unloaded_ns: 2000.0,
+            unloaded_gbps: 100,
+            card_ns: 50.0,
+            ends: Default::default(),
+            depth: 8,
+            instructions: Instructions::of(Rung::Placement),
+        };
+        let target = |line: f64, queue_pairs| Target {
+            gbps: Some(line),
+            pcie: "5x16".parse().ok(),
+            hosts: 1,
+            queue_pairs,
+            depth: None,
+            card_speed: 1.0,
+            rows: 1024,
+            memory_ns: 400.0,
+            host: None,
+        };
+        let targets = [(100.0, 1), (100.0, 64), (400.0, 1), (400.0, 64)];
+        let projected = targets.map(|(line, queue_pairs)| {
+            let target = target(line, queue_pairs);
+            let bounds = bounds(&cost, &target);
+            Projected { target, bounds }
+        });
+        let checked = Checked {
+            gbps: 100,
+            queue_pairs: 1,
+            depth: 1,
+            predicted: [1e6, 2e6],
+            simulated: 2.2e6,
+            retransmits: 3,
+        };
+        let row = Row {
+            load,
+            rung: "placement",
+            cost,
+            projected: projected.into(),
+            checked: vec![checked],
+        };
+        Projection {
+            version: "1".to_owned(),
+            command: "weft project".to_owned(),
+            seed: 1,
+            card: "rtl512".to_owned(),
+            mtu: 1500,
+            rows: 1024,
+            loads: vec![row],
+            missing: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_line_for_each_number_of_queue_pairs_with_its_bounds() {
+        let projection = projection();
+        let figures = projection.figures("source");
+        let [figure] = &figures[..] else {
+            panic!("{} figures", figures.len());
+        };
+        let names: Vec<_> = figure.series.iter().map(|series| &series.name).collect();
+        assert_eq!(names, ["5x16, 1 QPs", "5x16, 64 QPs"]);
+        for series in &figure.series {
+            let lines: Vec<f64> = series.points.iter().map(|point| point.x).collect();
+            assert_eq!(lines, [100.0, 400.0]);
+            for point in &series.points {
+                let (low, high) = point.interval.unwrap();
+                assert!(0.0 < low && low < point.y && point.y < high);
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_says_what_limits_and_what_is_assumed() {
+        let html = projection().page("weft project --seed 1").unwrap();
+        let parts = [
+            TOO_FEW,
+            "Nothing is lost",
+            "10.0 % outside, 3 segments sent again",
+        ];
+        for part in parts.into_iter().chain(["weft project --seed 1", "<svg"]) {
+            assert!(html.contains(part), "{part}");
+        }
+        assert_eq!(html.matches("<tr><td>").count(), 4 + 1);
+    }
+}
