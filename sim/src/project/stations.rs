@@ -187,6 +187,7 @@ pub fn bounds(cost: &Cost, target: &Target) -> Bounds {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cost::End;
     use super::*;
 
     /// 1000 bytes in one frame, answered by a bare acknowledgment; 2000 ns alone at 100 Gb/s, 50 ns of the card.
