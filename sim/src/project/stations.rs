@@ -81,7 +81,7 @@ pub struct Bounds {
     pub gbps: [f64; 2],
     /// How long one takes that is by itself.
     pub unloaded_ns: f64,
-    /// What limits it: a station, or [`TOO_FEW`].
+    /// What limits it: a station, or that too few are in flight.
     pub limit: &'static str,
     /// Processors of the host that does not post, at the rate at most; `None`: instructions were not counted.
     pub cores: Option<f64>,
