@@ -1,6 +1,6 @@
 # The two commands of the README, and the longer checks that CI adds. Everything they build goes to target/.
 
-.PHONY: help demo test explore rungs test-vfio test-peer lanes c-programs fast cost lint format integrate synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
+.PHONY: help demo test explore artifact rungs test-vfio test-peer lanes c-programs fast cost lint format integrate synth area timing route bitstream u50 prove mutants coverage doc book tutorials package aarch64 device-only firmware processor setup clean
 
 # The Python environment of the RTL's scripts.
 SYN_PYTHON := target/syn-venv/bin/python
@@ -17,6 +17,11 @@ test: setup ## every test: units, full stack, conformance, bad input
 
 explore: ## the hand-over of a flow between card and engine in all orders of events (EXPLORE=--larger: hours)
 	cargo run -q -p weft-explore -- $(EXPLORE)
+
+ARTIFACTS := -q -p weft-command --features weft-command/sim -p weft-sim -p weft-tests -p weft-artifact --bins --examples
+artifact: setup ## the book's simulated results to target/artifact, each with a verdict (ARTIFACT=sample, --shard 3/8, --verdict, --again): docs/partitions.md
+	cargo build $(ARTIFACTS)
+	target/debug/weft-artifact $(ARTIFACT)
 
 rungs: setup ## the full-stack suites at rungs that they do not have by themselves (RUNGS="host host,placement", RUNGS=firmware, SAMPLE=N): .ci/rungs
 	.ci/rungs

@@ -1,4 +1,5 @@
-//! The ladder where software takes time: `cargo run --release -p weft-sim --example ladder` writes its table into `docs/partitions.md`.
+//! The ladder where software takes time: `cargo run --release -p weft-sim --example ladder` prints its table, of the loads that its arguments
+//! name, or of all. With `--write` it goes into `docs/partitions.md`.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,13 +10,33 @@ use weft_sim::partitions::book::{loads, row, HEAD, RUNGS, SEEDS};
 const MARKS: [&str; 2] = ["<!-- ladder -->\n", "<!-- end of ladder -->"];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let mut names: Vec<String> = std::env::args().skip(1).collect();
+    let write = names.last().is_some_and(|last| last == "--write");
+    if write {
+        names.pop();
+    }
+    let mut loads = loads()?;
+    if let Some(name) = names
+        .iter()
+        .find(|name| !loads.iter().any(|load| load.name == **name))
+    {
+        return Err(format!("no load `{name}`").into());
+    }
+    loads.retain(|load| names.is_empty() || names.contains(&load.name));
     let mut table = HEAD.to_owned();
-    for load in loads()? {
+    print!("{HEAD}");
+    for load in loads {
         for rung in RUNGS {
             let row = row(&load, rung, SEEDS)?;
-            eprint!("{row}");
+            print!("{row}");
             table += &row;
         }
+    }
+    if !write {
+        return Ok(());
+    }
+    if !names.is_empty() {
+        return Err("the page has all loads".into());
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/partitions.md");
     let mut text = std::fs::read_to_string(&page)?;

@@ -10,7 +10,7 @@ use weft_tests::goodput::{late_hosts, measure, Run};
 const LEAST: f64 = 0.9;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("| a look each, us: sender | receiver | `cubic`, Gb/s | `delay`, Gb/s | ratio |");
+    println!("| a look each, µs: sender | receiver | `cubic`, Gb/s | `delay`, Gb/s | ratio |");
     println!("|---|---|---|---|---|");
     let mut below = 0;
     for [sender, receiver] in late_hosts() {

@@ -1,6 +1,6 @@
 //! Goodput over a link that loses and cuts segments, with replays and without: Writes of 1 MiB between two functional models, each controller, fifteen
 //! seeds. `cargo run -p weft-tests --example replay_cost` (eight minutes). Its arguments: the number of seeds, with 0 only what is copied where
-//! segments are cut; `--write` renews `docs/handover.md`.
+//! segments are cut; the controllers to measure, if not all; `--write` renews `docs/handover.md`.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,6 +16,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.pop();
     }
     let seeds = arguments.first().map_or(Ok(SEEDS), |n| n.parse())?;
+    let chosen = |kind: &Congestion| {
+        let mut names = arguments.iter().skip(1).peekable();
+        names.peek().is_none() || names.any(|name| name == kind.name())
+    };
+    if write && arguments.len() > 1 {
+        return Err("the page has all controllers".into());
+    }
     let (mut cuts, mut matrix, mut bad) = (HEAD_OF_CUTS.to_owned(), HEAD.to_owned(), 0);
     for harm in HARM.into_iter().filter(|harm| harm.1.resegment > 0) {
         let row = row_of_cuts(harm)?;
@@ -26,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if seeds > 0 {
         print!("{HEAD}");
         for delay_ns in [500, 10_000] {
-            for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Delay] {
+            let all = [Congestion::Reno, Congestion::Cubic, Congestion::Delay];
+            for congestion in all.into_iter().filter(chosen) {
                 for harm in HARM {
                     let row = row(delay_ns, congestion, harm, seeds)?;
                     print!("{}", row.text);

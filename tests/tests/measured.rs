@@ -4,14 +4,17 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use weft_sim::figures::Draws;
 use weft_sim::kind::CardKind;
 use weft_sim::perf::loss::{self, LossTable, Traffic, CONTROLLERS, DELAYS};
-use weft_sim::perf::{loss_picture, scale};
+use weft_sim::perf::scale;
 
 #[path = "../examples/own_controller.rs"]
 mod own_controller;
 
 const MTU: u16 = 1500;
+/// What draws the pictures again.
+const SOURCE: &str = "weft perf --loss --card model --seed 1 --milliseconds 3";
 
 /// Compares the page between these marks, or renews it.
 fn quote(page: &str, mark: &str, table: &str) {
@@ -104,14 +107,16 @@ fn goodput_over_loss_is_as_the_page_says() {
             .expect("all Writes complete")
     });
     quote("tcp.md", "goodput", &goodput_of([&first, &second]));
-    let picture = docs("pictures/goodput-over-loss.svg");
-    let drawn = loss_picture::svg(&first);
-    if renews() {
-        std::fs::write(&picture, drawn).expect("writable");
-        return;
+    for figure in first.figures(SOURCE) {
+        let drawn = figure.svg().expect("it can be drawn");
+        let picture = docs(&format!("pictures/{}.svg", figure.name));
+        if renews() {
+            std::fs::write(&picture, drawn).expect("writable");
+            continue;
+        }
+        let kept = std::fs::read_to_string(&picture).expect("the picture");
+        assert!(kept == drawn, "{} is stale: {RENEW}", picture.display());
     }
-    let kept = std::fs::read_to_string(&picture).expect("the picture");
-    assert!(kept == drawn, "{} is stale: {RENEW}", picture.display());
 }
 
 #[test]

@@ -34,11 +34,18 @@ fn a_run_of_the_ladder_has_its_figures_in_three_forms() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
 
     let expected = [
+        "bytes-copied-by-hosts-per-byte",
+        "bytes-of-crc-by-hosts-per-byte",
         "ccdf-4-kib-writes",
         "cdf-4-kib-writes",
         "cores",
+        "dma-bytes-read-per-byte",
+        "dma-bytes-written-per-byte",
+        "dma-reads-per-message",
+        "dma-writes-per-message",
         "goodput",
         "messages",
+        "mmio-writes-per-message",
     ];
     for ending in ["svg", "pdf", "csv"] {
         assert_eq!(names(&figures, ending), expected, "{ending}");

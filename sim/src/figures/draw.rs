@@ -24,8 +24,11 @@ const DASHES: [(u32, u32); 4] = [(1, 0), (6, 3), (2, 3), (10, 3)];
 const FONT: &str = "sans-serif";
 /// Of a place, how wide its bars are in all.
 const BARS: f64 = 0.8;
-/// Width of the legend, and from one line of it to the next.
-const LEGEND: (u32, i32) = (112, 18);
+/// Width of the legend, as its names need it, and from one line of it to the next.
+const LEGEND: std::ops::RangeInclusive<usize> = 112..=220;
+const LEGEND_LINE: i32 = 18;
+/// Left of a name in it.
+const SAMPLE: usize = 28;
 /// What there is below the plot: of a line of ticks and the axis' name, and of each line of the source.
 const BELOW_PLOT: u32 = 38;
 const TICK_LINE: u32 = 13;
@@ -33,8 +36,8 @@ const SOURCE_LINE: u32 = 12;
 /// Some letters in a line of the source; and the width of a letter of a tick.
 const SOURCE_LETTERS: usize = 118;
 const LETTER: usize = 5;
-/// At least so wide is the plot.
-const PLOT_WIDTH: usize = 370;
+/// At least so wide are plot and legend.
+const PLOT_AND_LEGEND: usize = 482;
 
 /// An axis with ticks at chosen places.
 struct Places {
@@ -75,7 +78,7 @@ pub(super) fn draw<B: DrawingBackend>(figure: &Figure, backend: B) -> Result<(),
     let source = lines_of(&figure.source);
     let of_source = 8 + SOURCE_LINE * source.len() as u32;
     let (above, below) = root.split_vertically(Figure::SIZE.1 - of_source);
-    let (above, beside) = above.split_horizontally(Figure::SIZE.0 - LEGEND.0);
+    let (above, beside) = above.split_horizontally(Figure::SIZE.0 - legend_width(figure) as u32);
     let small = (FONT, 9).into_font().color(&RGBColor(90, 90, 90));
     for (n, line) in source.into_iter().enumerate() {
         let at = (12, 2 + (SOURCE_LINE as usize * n) as i32);
@@ -95,7 +98,8 @@ pub(super) fn draw<B: DrawingBackend>(figure: &Figure, backend: B) -> Result<(),
     let places = figure.shape.places().unwrap_or_default();
     let longest = places.iter().map(|place| place.chars().count()).max();
     let wide = LETTER * (longest.unwrap_or(0) + 2) * places.len();
-    let place_lines = wide.div_ceil(PLOT_WIDTH).max(1);
+    let room = PLOT_AND_LEGEND - legend_width(figure);
+    let place_lines = wide.div_ceil(room).max(1);
     let below_plot = BELOW_PLOT + TICK_LINE * (place_lines as u32 - 1);
     let mut chart: Chart<'_, B> = ChartBuilder::on(&above)
         .caption(&figure.title, (FONT, 14))
@@ -277,13 +281,22 @@ fn boxes<B: DrawingBackend>(
     Ok(())
 }
 
+fn legend_width(figure: &Figure) -> usize {
+    let names = figure
+        .series
+        .iter()
+        .map(|series| series.name.chars().count());
+    let longest = names.max().unwrap_or(0);
+    (SAMPLE + (LETTER + 1) * longest).clamp(*LEGEND.start(), *LEGEND.end())
+}
+
 /// A line for each series, beside the plot: nothing of it is hidden.
 fn legend<B: DrawingBackend>(
     figure: &Figure,
     beside: &DrawingArea<B, plotters::coord::Shift>,
 ) -> Result<(), String> {
     for (n, series) in figure.series.iter().enumerate() {
-        let y = 46 + LEGEND.1 * n as i32;
+        let y = 46 + LEGEND_LINE * n as i32;
         if figure.shape.places().is_some() {
             let filled = COLOURS[n % COLOURS.len()].filled();
             let sample = Rectangle::new([(6, y - 5), (18, y + 5)], filled);
@@ -301,7 +314,11 @@ fn legend<B: DrawingBackend>(
                 beside.draw(&sample).map_err(said)?;
             }
         }
-        let name = Text::new(series.name.clone(), (28, y - 5), (FONT, 10).into_font());
+        let name = Text::new(
+            series.name.clone(),
+            (SAMPLE as i32, y - 5),
+            (FONT, 10).into_font(),
+        );
         beside.draw(&name).map_err(said)?;
     }
     Ok(())

@@ -2,15 +2,19 @@
 
 mod axis;
 mod draw;
+mod page;
 mod pdf;
 
 use std::fs;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 pub use axis::{Axis, Scale};
+pub use page::{Draws, Page, Table};
 
 /// A figure: axes with names and units, and series of points.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Figure {
     /// Name of its files.
     pub name: String,
@@ -29,7 +33,7 @@ pub struct Figure {
 }
 
 /// How a figure's points are drawn.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub enum Shape {
     /// A line through the points of each series, and a mark at each.
     #[default]
@@ -52,7 +56,7 @@ impl Shape {
 }
 
 /// What has one colour, one dash and one line in the legend.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Series {
     /// In the legend.
     pub name: String,
@@ -61,7 +65,7 @@ pub struct Series {
 }
 
 /// A point; with the ends of its interval, if it has one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Point {
     /// Along.
     pub x: f64,
@@ -134,7 +138,7 @@ impl Figure {
     }
 }
 
-/// Writes each figure three times into a folder, which is made: NAME.svg, NAME.pdf, NAME.csv.
+/// Writes each figure into a folder, which is made: NAME.svg, NAME.pdf, NAME.csv, and NAME.json, of which it can be drawn again.
 ///
 /// # Errors
 /// What could not be drawn or written.
@@ -143,10 +147,12 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
     for figure in figures {
         let (svg, pdf, csv) = (figure.svg()?, figure.pdf()?, figure.csv()?);
+        let json = serde_json::to_string(figure).map_err(|error| error.to_string())?;
         let files = [
             ("svg", svg.as_bytes()),
             ("pdf", &pdf[..]),
             ("csv", csv.as_bytes()),
+            ("json", json.as_bytes()),
         ];
         for (ending, bytes) in files {
             let path = folder.join(format!("{}.{ending}", figure.name));

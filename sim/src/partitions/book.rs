@@ -96,7 +96,7 @@ pub fn row(load: &Load, rung: Rung, seeds: u64) -> Result<String, PartitionsErro
 mod tests {
     use super::*;
 
-    /// `cargo run --release -p weft-sim --example ladder` writes the page anew.
+    /// `cargo run --release -p weft-sim --example ladder -- --write` writes the page anew.
     #[test]
     fn rows_of_the_book_are_not_stale() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/partitions.md");

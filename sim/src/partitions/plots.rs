@@ -1,10 +1,12 @@
 //! The figures of a run, for papers: rates by load, latencies as distributions, instructions by layer.
 
 use super::print::by_layer;
+use super::rows::{Count, PER_BYTE, PER_MESSAGE};
+use super::workload::Load;
 use super::{AtRung, Figures, Interval, Measured, Partitions, PARTS};
 use crate::figures::{Axis, Figure, Point, Series, Shape};
 
-/// A rate of each load at each rung.
+/// A rate of each load at each rung: its file, its name, its unit, and the figure.
 type Rate = (
     &'static str,
     &'static str,
@@ -28,17 +30,45 @@ const RATES: [Rate; 3] = [
 
 /// All figures that the run has.
 pub fn figures(p: &Partitions) -> Vec<Figure> {
-    let mut all: Vec<Figure> = RATES.iter().filter_map(|rate| by_load(p, rate)).collect();
+    let mut all = of_all(p);
     for measured in &p.loads {
-        all.extend(distributions(p, measured));
-        all.extend(instructions(p, measured));
+        all.extend(of_load(p, measured));
+    }
+    all
+}
+
+/// Those in which the loads are beside each other.
+pub(super) fn of_all(p: &Partitions) -> Vec<Figure> {
+    let rates = RATES.iter();
+    let mut all: Vec<Figure> = rates
+        .filter_map(|&(name, title, unit, of)| by_load(p, name, Axis::linear(title, unit), &of))
+        .collect();
+    for (each, counts) in [("message", &PER_MESSAGE[..]), ("byte", &PER_BYTE)] {
+        let drawn = counts.iter().filter(|count| count.drawn);
+        all.extend(drawn.filter_map(|count| costs(p, each, count)));
     }
     all.extend(against_load(p));
     all
 }
 
+/// Those of one load.
+pub(super) fn of_load(p: &Partitions, measured: &Measured) -> Vec<Figure> {
+    let mut all: Vec<Figure> = distributions(p, measured).into();
+    all.extend(instructions(p, measured));
+    all
+}
+
+/// What a message or a byte of one costs; nothing, if no rung of any load has such a cost.
+fn costs(p: &Partitions, each: &str, count: &Count) -> Option<Figure> {
+    let of = count.of;
+    let all = p.loads.iter().flat_map(|measured| &measured.rungs);
+    let any = all.flat_map(|at| &at.all).any(|figures| of(figures) > 0.0);
+    let y = Axis::linear(&format!("{} per {each}", count.name), "");
+    any.then(|| by_load(p, &file(&y.name), y, &|f| Some(of(f))))?
+}
+
 /// What produced it: below each figure.
-fn source(p: &Partitions) -> String {
+pub(super) fn source(p: &Partitions) -> String {
     format!("{}; Weft {}", p.command, p.version)
 }
 
@@ -72,12 +102,17 @@ fn rungs(p: &Partitions) -> Vec<&'static str> {
 }
 
 /// Bars for each load, one for each rung.
-fn by_load(p: &Partitions, &(name, title, unit, of): &Rate) -> Option<Figure> {
+fn by_load(
+    p: &Partitions,
+    name: &str,
+    y: Axis,
+    of: &dyn Fn(&Figures) -> Option<f64>,
+) -> Option<Figure> {
     let series = rungs(p).into_iter().map(|rung| {
         let loads = p.loads.iter().enumerate();
         let points = loads.filter_map(|(n, measured)| {
             let at = measured.rungs.iter().find(|at| at.rung == rung)?;
-            Some(point(n as f64, at.over_all(&of)?))
+            Some(point(n as f64, at.over_all(of)?))
         });
         Series {
             name: rung.to_owned(),
@@ -88,10 +123,10 @@ fn by_load(p: &Partitions, &(name, title, unit, of): &Rate) -> Option<Figure> {
     let names = p.loads.iter().map(|measured| measured.load.name.clone());
     (!series.is_empty()).then(|| Figure {
         name: name.to_owned(),
-        title: format!("{title} by load and rung"),
+        title: format!("{} by load and rung", y.name),
         source: source(p),
         x: Axis::linear("load", ""),
-        y: Axis::linear(title, unit),
+        y,
         shape: Shape::Bars(names.collect()),
         series,
     })
@@ -177,9 +212,23 @@ fn instructions(p: &Partitions, measured: &Measured) -> Option<Figure> {
     })
 }
 
+/// Loads that differ by nothing but how much is under way, and there are several.
+fn by_depth(p: &Partitions) -> bool {
+    let same = |load: &Load| Load {
+        name: String::new(),
+        depth: 0,
+        rate: None,
+        messages: 0,
+        ..load.clone()
+    };
+    let mut loads = p.loads.iter().map(|measured| same(&measured.load));
+    let first = loads.next();
+    p.loads.len() > 1 && loads.all(|load| Some(load) == first)
+}
+
 /// Latency against goodput, a point for each load: where loads differ by nothing but how much is under way.
 fn against_load(p: &Partitions) -> Vec<Figure> {
-    if !super::page::by_depth(p) {
+    if !by_depth(p) {
         return Vec::new();
     }
     let parts = PARTS.iter().enumerate();

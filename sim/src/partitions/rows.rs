@@ -3,43 +3,59 @@
 use super::spread::Interval;
 use super::{AtRung, Figures, HostFigures, Partitions, Steady, PARTS};
 
-/// What is printed of each rung: its name, and the figure.
-type Line = (&'static str, fn(&Figures) -> f64);
+/// A count of the data path.
+#[derive(Clone, Copy)]
+pub(super) struct Count {
+    pub(super) name: &'static str,
+    /// There is a figure of it as well.
+    pub(super) drawn: bool,
+    pub(super) of: fn(&Figures) -> f64,
+}
+
+const fn drawn(name: &'static str, of: fn(&Figures) -> f64) -> Count {
+    let drawn = true;
+    Count { name, drawn, of }
+}
+
+const fn printed(name: &'static str, of: fn(&Figures) -> f64) -> Count {
+    let drawn = false;
+    Count { name, drawn, of }
+}
 
 /// For each message.
-const PER_MESSAGE: [Line; 10] = [
-    ("MMIO reads", |f| f.per_message.mmio_reads),
-    ("MMIO writes", |f| f.per_message.mmio_writes),
-    ("DMA reads", |f| f.per_message.dma_reads),
-    ("DMA bytes read", |f| f.per_message.dma_read_bytes),
-    ("DMA writes", |f| f.per_message.dma_writes),
-    ("DMA bytes written", |f| f.per_message.dma_written_bytes),
-    ("interrupts", |f| f.per_message.interrupts),
-    ("engine calls", |f| f.per_message.engine_steps),
-    ("firmware instructions", |f| {
+pub(super) const PER_MESSAGE: [Count; 10] = [
+    drawn("MMIO reads", |f| f.per_message.mmio_reads),
+    drawn("MMIO writes", |f| f.per_message.mmio_writes),
+    drawn("DMA reads", |f| f.per_message.dma_reads),
+    printed("DMA bytes read", |f| f.per_message.dma_read_bytes),
+    drawn("DMA writes", |f| f.per_message.dma_writes),
+    printed("DMA bytes written", |f| f.per_message.dma_written_bytes),
+    drawn("interrupts", |f| f.per_message.interrupts),
+    printed("engine calls", |f| f.per_message.engine_steps),
+    printed("firmware instructions", |f| {
         f.per_message.firmware_instructions
     }),
-    ("firmware cycles", |f| f.per_message.firmware_cycles),
+    printed("firmware cycles", |f| f.per_message.firmware_cycles),
 ];
 
 /// For each byte of a message.
-const PER_BYTE: [Line; 6] = [
-    ("bytes copied by hosts", |f| {
+pub(super) const PER_BYTE: [Count; 6] = [
+    drawn("bytes copied by hosts", |f| {
         f.per_byte.map_or(0.0, |each| each.bytes_copied)
     }),
-    ("bytes of CRC by hosts", |f| {
+    drawn("bytes of CRC by hosts", |f| {
         f.per_byte.map_or(0.0, |each| each.bytes_checked)
     }),
-    ("copied by firmware", |f| {
+    drawn("copied by firmware", |f| {
         f.per_byte.map_or(0.0, |each| each.firmware_bytes_copied)
     }),
-    ("CRC by firmware", |f| {
+    drawn("CRC by firmware", |f| {
         f.per_byte.map_or(0.0, |each| each.firmware_bytes_checked)
     }),
-    ("DMA bytes read", |f| {
+    drawn("DMA bytes read", |f| {
         f.per_byte.map_or(0.0, |each| each.dma_read_bytes)
     }),
-    ("DMA bytes written", |f| {
+    drawn("DMA bytes written", |f| {
         f.per_byte.map_or(0.0, |each| each.dma_written_bytes)
     }),
 ];
@@ -120,10 +136,12 @@ const STEADY: [OfSteady; 4] = [
 pub(super) fn rows(p: &Partitions) -> Vec<Row> {
     let mut all = Vec::new();
     let line = |digits: usize| {
-        move |(name, figure): Line| -> (_, _, Figure) {
-            (name, digits, Box::new(move |f| Some(figure(f))))
+        move |count: Count| -> (_, _, Figure) {
+            let of = count.of;
+            (count.name, digits, Box::new(move |f| Some(of(f))))
         }
     };
+    let alone = |digits, of| [line(digits)(printed("", of))];
     group(&mut all, "per message", PER_MESSAGE.map(line(2)));
     group(&mut all, "per byte", PER_BYTE.map(line(3)));
     let mut measured = p.loads.iter().flat_map(|load| &load.rungs);
@@ -144,8 +162,8 @@ pub(super) fn rows(p: &Partitions) -> Vec<Row> {
         (*name, 0, figure)
     });
     group(&mut all, "latency, ns", parts);
-    group(&mut all, "Gb/s", [line(2)(("", |f| f.gbps))]);
-    let rate = [line(0)(("", |f| f.messages_per_second))];
+    group(&mut all, "Gb/s", alone(2, |f| f.gbps));
+    let rate = alone(0, |f| f.messages_per_second);
     group(&mut all, "messages/s", rate);
     let steady = STEADY.map(|(name, digits, of)| {
         let figure = move |f: &Figures| f.steady.as_ref().and_then(of);
@@ -153,9 +171,11 @@ pub(super) fn rows(p: &Partitions) -> Vec<Row> {
         (name, digits, figure)
     });
     group(&mut all, "steady", steady);
-    let lost = [line(0)(("", |f| f.lost.iter().sum::<u64>() as f64))];
+    let lost = alone(0, |f| f.lost.iter().sum::<u64>() as f64);
     group(&mut all, "frames lost", lost);
-    let again = |f: &Figures| f.ends.iter().map(|end| end.retransmits).sum::<u64>() as f64;
-    group(&mut all, "sent again", [line(0)(("", again))]);
+    let again = alone(0, |f| {
+        f.ends.iter().map(|end| end.retransmits).sum::<u64>() as f64
+    });
+    group(&mut all, "sent again", again);
     all
 }

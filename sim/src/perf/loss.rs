@@ -326,13 +326,13 @@ fn rows(table: &LossTable, delay_ns: u64, out: &mut impl Write) -> io::Result<()
 }
 
 /// The formula is of this controller.
-const RENO: &str = "reno";
+pub(super) const RENO: &str = "reno";
 
 /// What a run says of the formula.
-type Formula = fn(&Goodput) -> Option<f64>;
+pub(super) type Formula = fn(&Goodput) -> Option<f64>;
 
 /// The formula's rows.
-const FORMULAS: [(&str, Formula); 2] = [
+pub(super) const FORMULAS: [(&str, Formula); 2] = [
     ("formula, path", |run| run.formula_path_gbps),
     ("formula, SRTT", |run| run.formula_gbps),
 ];

@@ -3,15 +3,11 @@
 pub mod data_path;
 pub mod full_stack;
 pub mod loss;
-pub mod loss_picture;
 pub mod mixed;
-mod page;
+mod pages;
 pub mod pcie;
-pub mod plots;
 pub mod queue;
-pub mod queue_page;
 pub mod scale;
-pub mod scale_page;
 mod writes;
 
 use std::io::{self, Write};
@@ -190,8 +186,6 @@ pub fn run(
         full_stack,
     })
 }
-
-pub use page::page;
 
 /// Prints it for people.
 pub fn print(p: &Performance, out: &mut impl Write) -> io::Result<()> {

@@ -6,6 +6,8 @@
 
 mod check;
 mod cost;
+mod page;
+mod pcie;
 mod print;
 mod stations;
 
@@ -14,8 +16,9 @@ use weft_hostdrv::Rung;
 
 pub use check::Checked;
 pub use cost::Cost;
+pub use pcie::Pcie;
 pub use print::print;
-pub use stations::{Bounds, Host, Instructions, Pcie, Target};
+pub use stations::{Bounds, Host, Instructions, Target};
 
 use crate::partitions::run::{look, Had, Place};
 use crate::partitions::workload::Load;

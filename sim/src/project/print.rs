@@ -2,16 +2,32 @@
 
 use std::io::{self, Write};
 
-use super::{Projected, Projection, Row};
+use super::{Checked, Projected, Projection, Row};
 use crate::partitions::describe;
+
+/// What has to be known of every prediction.
+pub(super) const ASSUMED: &str = "Reckoned, not simulated: between the rate if all wait at the slowest station and the rate if nobody waits (docs/partitions.md).\n\
+     Nothing is lost, and nobody else is in the network.";
+
+/// Where simulation lies.
+pub(super) fn verdict(point: &Checked) -> String {
+    let verdict = match point.outside() {
+        0.0 => "between them".to_owned(),
+        part => format!("{:.1} % outside", part * 100.0),
+    };
+    match point.retransmits {
+        0 => verdict,
+        again => format!("{verdict}, {again} segments sent again"),
+    }
+}
 
 /// Prints the tables.
 pub fn print(p: &Projection, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "Weft {}; measured on card {}, MTU {}, seed {}.\n{}\n\
-         Reckoned, not simulated: between the rate if all wait at the slowest station and the rate if nobody waits (docs/partitions.md).",
-        p.version, p.card, p.mtu, p.seed, p.command
+         {}",
+        p.version, p.card, p.mtu, p.seed, p.command, ASSUMED
     )?;
     for row in &p.loads {
         writeln!(
@@ -86,22 +102,16 @@ fn checked(row: &Row, out: &mut impl Write) -> io::Result<()> {
     )?;
     for point in &row.checked {
         let [least, most] = point.predicted.map(|rate| rate / 1e6);
-        let mut verdict = match point.outside() {
-            0.0 => "between them".to_owned(),
-            part => format!("{:.1} % outside", part * 100.0),
-        };
-        if point.retransmits > 0 {
-            verdict += &format!(", {} segments sent again", point.retransmits);
-        }
         writeln!(
             out,
-            "  {:>6} {:>5} {:>6} {:>10.4} {:>11.4} {:>10.4}  {verdict}",
+            "  {:>6} {:>5} {:>6} {:>10.4} {:>11.4} {:>10.4}  {}",
             point.gbps,
             point.queue_pairs,
             point.depth,
             least,
             most,
             point.simulated / 1e6,
+            verdict(point),
         )?;
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! What the simulator adds: cards that `--device sim` names, and the subcommands that need it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use weft_hostdrv::{transport, Congestion};
+use weft_sim::figures::{self, Draws};
 use weft_sim::kind::CardKind;
 use weft_sim::perf::loss::{self, Traffic};
 use weft_sim::perf::pcie::{Port, PORTS};
@@ -73,7 +74,7 @@ pub enum Command {
         #[arg(long, conflicts_with_all = ["loss", "scale"])]
         queue: bool,
         /// Instead: frames of several kinds mixed, each row as fast as the card takes them and at the pace of its wire.
-        #[arg(long, conflicts_with_all = ["html", "figures", "loss", "scale", "queue"])]
+        #[arg(long, conflicts_with_all = ["loss", "scale", "queue"])]
         mixed: bool,
         /// Instead: the data path behind PCIe ports, as `3x16` or `3x16+tags=32+wide+beside=50`: read requests in flight, reads with a long tail, per cent of the link that another device takes.
         #[arg(long, value_name = "PORT,..", value_delimiter = ',', num_args = 0.., require_equals = true, default_missing_values = PORTS, conflicts_with_all = ["html", "figures", "loss", "scale", "queue", "mixed"])]
@@ -144,7 +145,7 @@ impl Command {
                 } else if *queue {
                     perf::queue(common, seed.seed, *milliseconds, kept)
                 } else if *mixed {
-                    perf::mixed(common, seed.seed)
+                    perf::mixed(common, seed.seed, kept)
                 } else if let Some(ports) = pcie {
                     perf::pcie(common, seed.seed, ports)
                 } else {
@@ -189,13 +190,30 @@ pub struct Seed {
 /// Where figures are kept, besides what is printed.
 #[derive(Args)]
 pub struct Kept {
-    /// Also writes the figures, with bars, to this page (HTML, self-contained); with --loss, as a picture with the formula's curve
-    /// (FILE.svg: the picture alone).
+    /// Also writes figures and tables to this page (HTML, self-contained).
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Also writes each figure as SVG, PDF and CSV into this folder.
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
+}
+
+impl Kept {
+    /// Keeps what was measured where it was asked for. `source` is the command that measures it again, and the version.
+    fn keep(&self, measured: &impl Draws, source: &str) -> Result<(), Failure> {
+        if let Some(path) = &self.html {
+            write_page(path, &measured.page(source)?)?;
+        }
+        if let Some(folder) = &self.figures {
+            figures::write(&measured.figures(source), folder)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
+    let cannot = |error| format!("cannot write {}: {error}", path.display());
+    Ok(std::fs::write(path, page).map_err(cannot)?)
 }
 
 /// What every simulation is asked.

@@ -8,7 +8,7 @@ use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
 use super::host::Host;
-use super::{card_kind, Seed};
+use super::{card_kind, write_page, Seed};
 use crate::about;
 use crate::command::device::rung;
 use crate::command::Failure;
@@ -113,8 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     bar.finish();
     let figures = figures?;
     if let Some(path) = &arguments.html {
-        std::fs::write(path, partitions::page(&figures))
-            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        write_page(path, &partitions::page(&figures)?)?;
     }
     if let Some(folder) = &arguments.figures {
         weft_sim::figures::write(&partitions::figures(&figures), folder)?;

@@ -1,15 +1,12 @@
 //! `weft perf`.
 
 use std::io;
-use std::path::Path;
 
 use serde::Serialize;
 use weft_hostdrv::Congestion;
-use weft_sim::figures;
 use weft_sim::kind::CardKind;
 use weft_sim::perf;
 use weft_sim::perf::pcie::Port;
-use weft_sim::perf::plots::Draws;
 
 use super::{Common, Kept};
 use crate::about;
@@ -23,9 +20,7 @@ pub fn run(common: &Common, seed: u64, kept: &Kept) -> Result<(), Failure> {
     let figures = perf::run(common.card, seed, common.mtu, |what| bar.step(what));
     bar.finish();
     let figures = figures?;
-    keep(kept, &figures, &made_by("", common, seed, None), |_| {
-        perf::page(&figures)
-    })?;
+    kept.keep(&figures, &made_by("", common, seed, None))?;
     let mut out = output::stdout();
     if common.json {
         output::json(&mut out, &figures)?;
@@ -47,23 +42,6 @@ fn made_by(option: &str, common: &Common, seed: u64, milliseconds: Option<u64>) 
         common.mtu,
         about::VERSION
     )
-}
-
-/// Keeps what was measured where it was asked for.
-fn keep(
-    kept: &Kept,
-    measured: &impl Draws,
-    source: &str,
-    page: impl FnOnce(&Path) -> String,
-) -> Result<(), Failure> {
-    if let Some(path) = &kept.html {
-        std::fs::write(path, page(path))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    }
-    if let Some(folder) = &kept.figures {
-        figures::write(&measured.figures(source), folder)?;
-    }
-    Ok(())
 }
 
 /// Goodput of each congestion controller under loss.
@@ -98,12 +76,7 @@ pub fn loss(
         traffic.write_bytes
     );
     let source = made_by(&option, common, seed, Some(milliseconds));
-    keep(kept, &table, &source, |path| {
-        match path.extension().is_some_and(|end| end == "svg") {
-            true => perf::loss_picture::svg(&table),
-            false => perf::loss_picture::page(&table),
-        }
-    })?;
+    kept.keep(&table, &source)?;
     show(common, &table, perf::loss::print)
 }
 
@@ -114,18 +87,20 @@ pub fn scale(common: &Common, seed: u64, milliseconds: u64, kept: &Kept) -> Resu
     bar.finish();
     let table = table?;
     let source = made_by(" --scale", common, seed, Some(milliseconds));
-    keep(kept, &table, &source, |_| perf::scale_page::page(&table))?;
+    kept.keep(&table, &source)?;
     show(common, &table, perf::scale::print)
 }
 
 /// Frames of several kinds mixed.
-pub fn mixed(common: &Common, seed: u64) -> Result<(), Failure> {
+pub fn mixed(common: &Common, seed: u64, kept: &Kept) -> Result<(), Failure> {
     let mut bar = Progress::new(perf::mixed::rows(), !common.json);
     let table = perf::mixed::run(common.card, seed, perf::mixed::FRAMES, |what| {
         bar.step(what);
     });
     bar.finish();
-    show(common, &table?, perf::mixed::print)
+    let table = table?;
+    kept.keep(&table, &made_by(" --mixed", common, seed, None))?;
+    show(common, &table, perf::mixed::print)
 }
 
 /// The data path behind PCIe ports.
@@ -147,7 +122,7 @@ pub fn queue(common: &Common, seed: u64, milliseconds: u64, kept: &Kept) -> Resu
     bar.finish();
     let table = table?;
     let source = made_by(" --queue", common, seed, Some(milliseconds));
-    keep(kept, &table, &source, |_| perf::queue_page::page(&table))?;
+    kept.keep(&table, &source)?;
     show(common, &table, perf::queue::print)
 }
 

@@ -8,7 +8,7 @@ use weft_sim::partitions::run::Place;
 use weft_sim::partitions::{workload, Name};
 use weft_sim::project::{self, Host, Pcie, Question, Target};
 
-use super::{card_kind, Seed};
+use super::{card_kind, Kept, Seed};
 use crate::about;
 use crate::command::device::rung;
 use crate::command::Failure;
@@ -68,6 +68,8 @@ pub struct Arguments {
     /// Prints a JSON object instead of tables.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    kept: Kept,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -145,6 +147,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let (true, Some(missing)) = (projection.loads.is_empty(), projection.missing.first()) {
         return Err(format!("--rung {}: {}", missing.rung, missing.reason).into());
     }
+    let source = format!("{}; Weft {}", projection.command, projection.version);
+    arguments.kept.keep(&projection, &source)?;
     let mut out = output::stdout();
     if arguments.json {
         output::whole_json(&mut out, &projection)?;
