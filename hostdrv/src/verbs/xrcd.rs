@@ -20,7 +20,6 @@ use super::cq::Cq;
 use super::qp::{Qp, QpCap, QpInit, QpInner};
 use super::VerbsError;
 use crate::device::{Device, XrcdFileName};
-use crate::error::DeviceError;
 
 /// What kind of queue pair.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +59,13 @@ pub enum XrcdOpen {
     New,
 }
 
+impl XrcdOpen {
+    /// One that is there, and a new one.
+    fn may_be(self) -> (bool, bool) {
+        (self != XrcdOpen::New, self != XrcdOpen::Existing)
+    }
+}
+
 /// An XRC domain (`ibv_xrcd`). Clones are the same one; it lives as long as a handle, a shared receive queue or a target has it.
 #[derive(Clone)]
 pub struct Xrcd {
@@ -80,20 +86,34 @@ impl Device {
     /// A new XRC domain that nothing names: this process alone has it.
     #[tracing::instrument(name = "alloc_xrcd", level = "debug", skip_all, fields(device = self.name()))]
     pub fn alloc_xrcd(&self) -> Result<Xrcd, VerbsError> {
-        if self.lock().is_lent() {
-            let what = "an XRC domain";
-            return Err(DeviceError::OfLender { what }.into());
-        }
         let answer = self.command(&commands::alloc_xrcd(), &[])??;
+        self.xrcd(answer.xrcd)
+    }
+
+    fn xrcd(&self, number: u32) -> Result<Xrcd, VerbsError> {
         Ok(Xrcd {
             inner: Arc::new(XrcdInner {
                 device: self.clone(),
-                id: XrcdId::from_number(answer.xrcd),
+                id: XrcdId::from_number(number),
                 nowhere: self.create_cq(1, None)?,
                 targets: Mutex::default(),
                 file: OnceLock::new(),
             }),
         })
+    }
+
+    /// The domain of a file that nobody in this process has open. One of a lent device may be another process' already.
+    fn xrcd_of(&self, name: XrcdFileName, how: XrcdOpen) -> Result<Xrcd, VerbsError> {
+        let lent = self.lock().lent_xrcd(name, how.may_be());
+        match (lent, how) {
+            (Some(found), _) => match (found?, how) {
+                (Some(number), _) => self.xrcd(number),
+                (None, XrcdOpen::New) => Err(VerbsError::XrcdExists),
+                (None, _) => Err(VerbsError::NoSuchXrcd),
+            },
+            (None, XrcdOpen::Existing) => Err(VerbsError::NoSuchXrcd),
+            (None, _) => self.alloc_xrcd(),
+        }
     }
 
     /// The XRC domain that a file names (`ibv_open_xrcd`): whoever opens the same file has the same one, as long as anybody has it.
@@ -108,9 +128,8 @@ impl Device {
         match (found, how) {
             (Some(_), XrcdOpen::New) => Err(VerbsError::XrcdExists),
             (Some(inner), _) => Ok(Xrcd { inner }),
-            (None, XrcdOpen::Existing) => Err(VerbsError::NoSuchXrcd),
             (None, _) => {
-                let made = self.alloc_xrcd()?;
+                let made = self.xrcd_of(name, how)?;
                 let _ = made.inner.file.set(file);
                 let mut state = self.lock();
                 // Somebody else may have been as quick.

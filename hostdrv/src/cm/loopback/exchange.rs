@@ -43,10 +43,10 @@ impl Exchange {
         params: &ConnectParams<'_>,
     ) -> Result<ConnId, CmError> {
         check_private_data(params.private_data)?;
-        from.lock()
-            .engine_for("loop inside the host")?
-            .0
-            .check_loopback(qp)?;
+        let mut state = from.lock();
+        let (engine, _) = state.engine_for("loop inside the host")?;
+        let xrc = engine.check_loopback_caller(qp)?;
+        drop(state);
         let Some((member, _)) = self.at(from.ip()) else {
             return Err(CmError::NotJoined);
         };
@@ -67,6 +67,7 @@ impl Exchange {
             },
             ird: params.ird,
             ord: params.ord,
+            xrc,
         };
         table.ends.insert(conn, end);
         Ok(conn)
@@ -105,10 +106,11 @@ impl Exchange {
                 local: to,
                 ird: 0,
                 ord: 0,
+                xrc: from.xrc,
             };
             table.ends.insert(from.peer, end);
             Event::ConnectRequest {
-                xrc: false,
+                xrc: from.xrc,
                 conn: from.peer,
                 port: to.port,
                 remote: from.local,
@@ -171,7 +173,7 @@ impl Exchange {
         // What is wrong with the queue pair is said while the request still waits.
         let mut state = device.lock();
         let (engine, _) = state.engine_for("loop inside the host")?;
-        engine.check_loopback(qp)?;
+        engine.check_loopback_accepter(qp, own.xrc)?;
         drop(state);
         // Before an end hears that it stands: it may end it at once.
         self.raise(conn, qp)?;
