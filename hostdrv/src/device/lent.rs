@@ -200,7 +200,6 @@ impl Lent {
                 Ok(()) => Ok(Ok(nothing)),
                 Err(error) => refused(error, Error::InUse),
             },
-            Ok(CommandOpcode::AllocXrcd) => self.alloc_xrcd(),
             Ok(CommandOpcode::DeallocXrcd) => match lender.leave_xrcd(command.xrcd) {
                 Ok(()) => Ok(Ok(nothing)),
                 Err(error) => refused(error, Error::UnknownXrcd),

@@ -9,7 +9,6 @@ use weft_engine::{Error, QpId, SrqId};
 use weft_layout::Cqe;
 
 use super::lent::{Lent, LentCompletions};
-use super::xrcd_registry::XrcdFileName;
 use crate::error::DeviceError;
 
 /// Which XRC domain is asked for.
@@ -121,32 +120,10 @@ impl LentXrc {
 }
 
 impl Lent {
-    /// The XRC domain that a file names. `None`: there is none, or there is one where a new one is wanted.
-    pub(super) fn xrcd_of(
-        &self,
-        name: XrcdFileName,
-        (existing, new): (bool, bool),
-    ) -> Result<Option<u32>, DeviceError> {
-        let asked = XrcdAsked::OfFile {
-            name,
-            existing,
-            new,
-        };
+    /// An XRC domain. `None`: there is none like that.
+    pub(super) fn xrcd(&self, asked: XrcdAsked) -> Result<Option<u32>, DeviceError> {
         let xrcd = self.lender.xrcd(asked);
         xrcd.map_err(|error| self.failed(&error))
-    }
-
-    /// A new XRC domain.
-    pub(super) fn alloc_xrcd(&self) -> Result<Result<Answer, Refusal>, DeviceError> {
-        let xrcd = self.lender.xrcd(XrcdAsked::Unnamed);
-        let xrcd = xrcd.map_err(|error| self.failed(&error))?;
-        Ok(match xrcd {
-            Some(xrcd) => Ok(Answer {
-                xrcd,
-                ..Answer::default()
-            }),
-            None => Err(Error::NoMemory.into()),
-        })
     }
 
     /// A shared receive queue of an XRC domain.
@@ -162,9 +139,18 @@ impl Lent {
             limit: command.srq_limit,
         };
         let made = self.lender.xrc_receives(&asked);
-        let (srq, [receives, completions]) = made.map_err(|error| self.failed(&error))?;
-        let completions = LentCompletions::of(asked.cqe(), completions);
-        let completions = completions.map_err(|error| self.failed(&error))?;
+        let made = made.and_then(|(srq, [receives, completions])| {
+            let completions = LentCompletions::of(asked.cqe(), completions)?;
+            Ok((srq, receives, completions))
+        });
+        let (srq, receives, completions) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                tracing::debug!(%error, "refused by the lender");
+                self.check_lender()?;
+                return Ok(Err(Error::NoMemory.into()));
+            }
+        };
         let id = SrqId::from_number(srq);
         self.shared.insert(id, receives);
         self.xrc.completions.insert(id, completions);

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use super::{Place, State};
+use super::{Place, State, XrcdAsked};
 use crate::error::DeviceError;
 
 /// A file: its file system and its inode.
@@ -32,15 +32,10 @@ impl XrcdRegistry {
 }
 
 impl State {
-    /// The number of the domain that a file names at a lender's; may it be one that is there, or a new one? `Some(None)`: there is none like that.
-    /// `None`: the device is not lent.
-    pub(crate) fn lent_xrcd(
-        &self,
-        name: XrcdFileName,
-        may_be: (bool, bool),
-    ) -> Option<Result<Option<u32>, DeviceError>> {
+    /// The number of a domain of a lender's. `Some(None)`: there is none like that. `None`: the device is not lent.
+    pub(crate) fn lent_xrcd(&self, asked: XrcdAsked) -> Option<Result<Option<u32>, DeviceError>> {
         match &self.place {
-            Place::Lent(lent) => Some(lent.xrcd_of(name, may_be)),
+            Place::Lent(lent) => Some(lent.xrcd(asked)),
             Place::Here(_) | Place::OnCard(_) => None,
         }
     }

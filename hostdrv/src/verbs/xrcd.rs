@@ -14,12 +14,12 @@ use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use weft_engine::{commands, XrcdId};
+use weft_engine::{self as engine, commands, XrcdId};
 
 use super::cq::Cq;
 use super::qp::{Qp, QpCap, QpInit, QpInner};
 use super::VerbsError;
-use crate::device::{Device, XrcdFileName};
+use crate::device::{Device, XrcdAsked, XrcdFileName};
 
 /// What kind of queue pair.
 #[derive(Clone, Debug, Default)]
@@ -59,13 +59,6 @@ pub enum XrcdOpen {
     New,
 }
 
-impl XrcdOpen {
-    /// One that is there, and a new one.
-    fn may_be(self) -> (bool, bool) {
-        (self != XrcdOpen::New, self != XrcdOpen::Existing)
-    }
-}
-
 /// An XRC domain (`ibv_xrcd`). Clones are the same one; it lives as long as a handle, a shared receive queue or a target has it.
 #[derive(Clone)]
 pub struct Xrcd {
@@ -86,8 +79,11 @@ impl Device {
     /// A new XRC domain that nothing names: this process alone has it.
     #[tracing::instrument(name = "alloc_xrcd", level = "debug", skip_all, fields(device = self.name()))]
     pub fn alloc_xrcd(&self) -> Result<Xrcd, VerbsError> {
-        let answer = self.command(&commands::alloc_xrcd(), &[])??;
-        self.xrcd(answer.xrcd)
+        let lent = self.lock().lent_xrcd(XrcdAsked::Unnamed);
+        match lent {
+            Some(made) => self.xrcd(made?.ok_or(engine::Error::NoMemory)?),
+            None => self.xrcd(self.command(&commands::alloc_xrcd(), &[])??.xrcd),
+        }
     }
 
     fn xrcd(&self, number: u32) -> Result<Xrcd, VerbsError> {
@@ -104,7 +100,12 @@ impl Device {
 
     /// The domain of a file that nobody in this process has open. One of a lent device may be another process' already.
     fn xrcd_of(&self, name: XrcdFileName, how: XrcdOpen) -> Result<Xrcd, VerbsError> {
-        let lent = self.lock().lent_xrcd(name, how.may_be());
+        let asked = XrcdAsked::OfFile {
+            name,
+            existing: how != XrcdOpen::New,
+            new: how != XrcdOpen::Existing,
+        };
+        let lent = self.lock().lent_xrcd(asked);
         match (lent, how) {
             (Some(found), _) => match (found?, how) {
                 (Some(number), _) => self.xrcd(number),
