@@ -18,6 +18,8 @@ use weft_tests::lent_program::{two_programs, until, Program};
 const BYTES: usize = 20_000;
 /// Receives of a queue.
 const RECEIVES: u32 = 4;
+/// Their memory: a place for each.
+const ALL: usize = RECEIVES as usize * BYTES;
 
 /// A shared receive queue of a domain, with receives in it.
 struct Receiver {
@@ -36,7 +38,7 @@ impl Receiver {
         };
         let receiver = Self {
             srq: pd.create_xrc_srq(xrcd, &program.cq, &init).expect("lent"),
-            mr: pd.alloc_mr(BYTES, Access::LOCAL_WRITE).expect("lent"),
+            mr: pd.alloc_mr(ALL, Access::LOCAL_WRITE).expect("lent"),
             pd,
         };
         for wr_id in 0..RECEIVES {
@@ -46,7 +48,7 @@ impl Receiver {
     }
 
     fn post(&self, wr_id: u64) {
-        let sge = self.mr.sge(0, BYTES as u32);
+        let sge = self.mr.sge(wr_id * BYTES as u64, BYTES as u32);
         let wr = RecvWr::new(wr_id).sge(sge);
         self.srq.post_recv(wr).expect("room");
     }
@@ -56,7 +58,8 @@ impl Receiver {
         let wc = program.next();
         assert_eq!((wc.status, wc.byte_len), (WcStatus::Success, BYTES as u32));
         assert!(target.is_none_or(|target| target == wc.qp_num));
-        let there = self.mr.to_vec(0, BYTES).expect("inside");
+        let at = wc.wr_id as usize * BYTES;
+        let there = self.mr.to_vec(at, BYTES).expect("inside");
         assert!(there == pattern(BYTES, salt), "not what was sent");
         self.post(wc.wr_id);
         wc.qp_num
@@ -211,7 +214,10 @@ fn a_peer_reaches_a_lent_domain() {
         let srq_num = receiver.srq.srq_num();
         receiver.gets(&program, 3, Some(target));
         let limit = AsyncEvent::SrqLimitReached { srq_num };
-        until(|| (program.device.get_async_event().as_ref() == Some(&limit)).then_some(()));
+        until(|| {
+            program.device.progress().expect("it works");
+            (program.device.get_async_event().as_ref() == Some(&limit)).then_some(())
+        });
         // A queue of another domain is out of reach.
         program.wanted(CmEventType::Disconnected);
         assert_eq!(others.srq.query().expect("asked").waiting, RECEIVES);
