@@ -8,9 +8,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use weft_hostdrv::cm::*;
+use weft_hostdrv::unstable::control::{self, ConnectParams, Endpoint, Event};
+use weft_hostdrv::unstable::queues::{Payload, SendWqe, Wqe, WqeOpcode};
 use weft_hostdrv::verbs::*;
-use weft_share::Limits;
-use weft_tests::clients::broker_scene;
+use weft_share::{Client, Limits};
+use weft_tests::clients::{broker_scene, Scene};
 use weft_tests::ends::{no_faults, pattern, PORT};
 use weft_tests::left_out_on_card;
 use weft_tests::lent_program::{two_programs, until, Program};
@@ -175,6 +177,89 @@ fn two_clients_have_a_domain() {
         done.send(()).expect("a server");
     };
     two_programs(94, server, client);
+}
+
+/// A connection inside the host goes on when who accepted it has gone, as long as another client has the target.
+#[test]
+fn a_target_inside_outlives_who_accepted() {
+    if left_out_on_card("a_target_inside_outlives_who_accepted", "it has a broker") {
+        return;
+    }
+    let mut scene = broker_scene(96, Limits::default());
+    let open = |scene: &mut Scene| {
+        let path = scene.path.clone();
+        scene.with(move || {
+            let client = Client::connect(&path).expect("a broker");
+            let xrcd = client.open_xrcd("inside", XrcdOpen::OrNew);
+            (client, xrcd.expect("allowed"))
+        })
+    };
+    let ((asks, _), (accepts, own), (stays, theirs)) =
+        (open(&mut scene), open(&mut scene), open(&mut scene));
+    let (mut asks, mut initiator) = scene.with(move || {
+        let initiator = asks.create_initiator(QpCap::default(), 64);
+        (asks, initiator.expect("allowed"))
+    });
+    let (mut accepts, target) = scene.with(move || {
+        let target = accepts.create_target(own).expect("allowed");
+        (accepts, target)
+    });
+    let (stays, mut srq) = scene.with(move || {
+        let opened = stays.open_target(theirs, target.qp_num);
+        assert_eq!(opened.expect("it is there").qp_num, target.qp_num);
+        let srq = stays.create_xrc_srq(theirs, 8, 1, 8).expect("allowed");
+        (stays, srq)
+    });
+    let listen = control::listen(PORT, 4);
+    scene.command(&mut accepts, &listen).expect("free");
+    let params = ConnectParams {
+        remote: Endpoint {
+            ip: scene.bench.ip(0).octets(),
+            port: PORT,
+        },
+        ..ConnectParams::default()
+    };
+    let connect = control::connect(initiator.id, &params);
+    scene.command(&mut asks, &connect).expect("its own");
+    let request = scene.until(|_| accepts.control().take_event());
+    let Event::ConnectRequest { conn, xrc, .. } = request else {
+        panic!("{request:?}");
+    };
+    assert!(xrc);
+    let accept = control::accept(conn, target.id, &Default::default());
+    scene.command(&mut accepts, &accept).expect("its own");
+    let event = scene.until(|_| asks.control().take_event());
+    assert!(matches!(event, Event::Established { .. }), "{event:?}");
+    let mut sends = |scene: &mut Scene, accepter: &str| {
+        srq.post_recv(&[]).expect("room");
+        let send = Wqe {
+            opcode: WqeOpcode::XrcSend,
+            flags: SendWqe::SIGNALED,
+            to: 0,
+            stag: srq.terms().srq_num,
+            payload: Payload::Sges(&[]),
+        };
+        initiator.queues.post_send(&send).expect("room");
+        for _ in 0..2_000 {
+            scene.turn();
+            if let Some(cqe) = srq.poll() {
+                assert_eq!((cqe.status, cqe.qp_num), (0, target.qp_num));
+                return;
+            }
+        }
+        panic!("nothing came, and the accepter is {accepter}");
+    };
+    sends(&mut scene, "there");
+    drop(accepts);
+    scene.until(|scene| (scene.broker.clients() == 2).then_some(()));
+    sends(&mut scene, "gone");
+    assert_eq!(asks.control().take_event(), None);
+    drop(stays);
+    let event = scene.until(|_| asks.control().take_event());
+    assert!(matches!(event, Event::Disconnected { .. }), "{event:?}");
+    drop((asks, srq));
+    scene.nothing_is_left();
+    no_faults(&scene.bench);
 }
 
 /// A peer on another card, and a domain without a name.
