@@ -22,6 +22,7 @@ host/axi_lite_pins.sv
 host/axi4_read_pins.sv
 host/axi4_write_pins.sv
 host/card_reads.sv
+host/card_writes.sv
 host/port_regs.sv
 host/table_lock.sv
 host/table_row.sv
@@ -74,6 +75,7 @@ rx/walk/place_fifo.sv
 rx/walk/place_watch.sv
 rx/walk/rq_answer.sv
 rx/walk/rq_ask.sv
+rx/walk/rq_places.sv
 rx/walk/rq_reads.sv
 rx/walk/rq_ahead.sv
 rx/walk/rq_element.sv

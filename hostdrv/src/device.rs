@@ -9,6 +9,7 @@ mod account;
 mod async_event;
 #[cfg(feature = "async")]
 mod awaited;
+mod both;
 mod client_resources;
 mod config;
 mod control;
@@ -70,6 +71,7 @@ pub use account::{Account, Charge, Exhausted, Quota, Resource};
 pub use async_event::AsyncEvent;
 #[cfg(feature = "async")]
 pub(crate) use awaited::Awaited;
+pub(crate) use both::Both;
 pub use config::DeviceConfig;
 pub(crate) use control::{Control, ControlRings};
 use control_clients::ControlClient;
@@ -221,7 +223,7 @@ pub(crate) struct State {
 pub(crate) struct StateGuard<'a> {
     // In this order: the lock goes before what is done after it.
     guard: MutexGuard<'a, State>,
-    after: Unlocked<'a>,
+    after: Option<Unlocked<'a>>,
 }
 
 /// What is done when the lock has gone.
@@ -245,10 +247,19 @@ impl DerefMut for StateGuard<'_> {
     }
 }
 
+impl<'a> StateGuard<'a> {
+    /// What is to be done when the lock has gone, for who does it.
+    fn take_after(&mut self) -> Option<Unlocked<'a>> {
+        let mut after = self.after.take()?;
+        after.released = std::mem::take(&mut self.guard.released);
+        after.joined = self.guard.has_loopback_events();
+        Some(after)
+    }
+}
+
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
-        self.after.released = std::mem::take(&mut self.guard.released);
-        self.after.joined = self.guard.has_loopback_events();
+        self.after = self.take_after();
     }
 }
 
@@ -658,11 +669,11 @@ impl Device {
             .unwrap_or_else(PoisonError::into_inner);
         StateGuard {
             guard,
-            after: Unlocked {
+            after: Some(Unlocked {
                 shared: &self.shared,
                 released: Vec::new(),
                 joined: false,
-            },
+            }),
         }
     }
 

@@ -18,7 +18,7 @@ PAIR_PROOF = [*STREAM, "stream/stream_pair.sv", "formal/stream_pair_formal.sv"]
 SKID_PROOF = ["stream/stream_rules.sv", "stream/stream_skid.sv", "formal/from_reset.sv", "formal/stream_skid_formal.sv"]
 PACKER_PROOF = [*STREAM, "stream/byte_packer.sv", "formal/byte_packer_formal.sv"]
 CRC = ["crc/crc32c_pkg.sv", "crc/crc32c_core.sv", "crc/crc32c_unpad.sv", "crc/crc32c.sv"]
-REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/port_regs.sv", "host/table_lock.sv", "host/table_row.sv",
+REGS_PROOF = [*PACKAGES, "stream/stream_rules.sv", "host/axi_lite_if.sv", "host/card_reads.sv", "host/card_writes.sv", "host/port_regs.sv", "host/table_lock.sv", "host/table_row.sv",
               "host/card_regs.sv", "formal/from_reset.sv",
               "formal/card_regs_formal.sv"]
 AXI = [*FIFO, "stream/stream_slice.sv", "formal/from_reset.sv", "formal/axi_rules.sv", "host/axi4_if.sv"]
@@ -46,7 +46,7 @@ REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
                "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
-AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ask.sv",
+AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ask.sv", "rx/walk/rq_places.sv",
                "rx/walk/rq_reads.sv", "rx/walk/rq_ahead.sv", "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_runs", "walk_check")),
@@ -170,8 +170,8 @@ PROOFS = [
         ("crc/crc32c_pkg.sv", "t[words] = advance(INIT, 32 + 32 * words);", "t[words] = advance(INIT, 32 * words);"),
     ] if width == 128 else [], {"DATA_W": width}, "linear") for width in (128, 512)),
     Proof("card_regs_formal", REGS_PROOF, [
-        ("host/card_regs.sv", "WrCollect: if (aw_held_q && w_held_q)", "WrCollect: if (aw_held_q)"),
-        ("host/card_regs.sv", "WrTableWait: if (table_done || !core_rst_ni) wr_state_d", "WrTableWait: if (table_done) wr_state_d"),
+        ("host/card_writes.sv", "WrCollect: if (aw_held_q && w_held_q)", "WrCollect: if (aw_held_q)"),
+        ("host/card_writes.sv", "WrTableWait: if (table_done_o || !core_rst_ni) wr_state_d", "WrTableWait: if (table_done_o) wr_state_d"),
         ("host/card_reads.sv", "s_axil.arready  = state_q == Idle;", "s_axil.arready  = state_q inside {Idle, Look};"),
     ], method="pdr"),
     Proof("control_share_formal", ["host/axi4_if.sv", "control/control_share.sv", "formal/from_reset.sv", "formal/control_share_formal.sv"], [

@@ -1,14 +1,10 @@
 // Registers and doorbells: the AXI4-Lite slave (bit 16 of the address: 0 = BAR0, 1 = BAR2).
 //
-// Handshake: AXI4-Lite, one write and one read at a time, independent of each other. Only writes of whole words have an effect. The response to a
-//            write of TABLE_CMD waits for the table's response, so the host does not poll.
-// Pipeline:  state (write) | what happens                                  | left when
-//            WrCollect     | address and data are taken, in any order      | both are held
-//            WrExecute     | the register is written, or the doorbell rung | always
-//            WrTable       | a table access is requested                   | it is taken, or the core is reset
-//            WrTableWait   | the table works                               | it answers, or the core is reset
-//            WrRespond     | the response is offered                       | `s_axil_bready`
-//            Reads: card_reads.
+// Handshake: AXI4-Lite, one write and one read at a time, independent of each other.
+// Pipeline:  stage     | registers           | what happens
+//            writes    | see card_writes     | offset and data are shown, with a pulse
+//            registers | jobs_on_q, mtu_q .. | the register is written, or the doorbell rung
+//            reads     | see card_reads      | one word of `words`
 // Why:       The bus lives on through a reset of the core: all accesses are answered, writes without effect (but for SCRATCH). A table access that
 //            the reset overtakes is refused.
 
@@ -78,7 +74,6 @@ module card_regs
   )) << CAPS_STAGS_LOG2_LSB | 32'($clog2(
       NUM_FLOWS
   )) << CAPS_FLOWS_LOG2_LSB | 32'(DATA_W / 8) << CAPS_DATA_BYTES_LSB;
-  localparam logic [1:0] RESP_OKAY = 2'b00;
 
   // A value outside becomes the nearest inside.
   function automatic logic [31:0] clamp(input logic [31:0] value, input logic [31:0] least, input logic [31:0] most);
@@ -86,86 +81,31 @@ module card_regs
   endfunction
 
   // ---------------------------------------------------------------- write channel
-  typedef enum logic [2:0] {
-    WrCollect,
-    WrExecute,
-    WrTable,
-    WrTableWait,
-    WrRespond
-  } wr_state_e;
-
-  wr_state_e wr_state_q, wr_state_d;
-  logic aw_held_q, w_held_q;
-  logic [16:2] aw_addr_q;
-  logic [31:0] w_data_q;
-  logic        w_whole_q;
-  logic execute, reg_write, doorbell, table_start, table_done;
+  logic reg_write, doorbell, scratch_write, table_start, table_done, writes_idle;
   logic [                         15:0] wr_offset;
+  logic [                         31:0] wr_data;
   logic [TABLE_CMD_OPERATION_WIDTH-1:0] operation;
+  assign operation = wr_data[TABLE_CMD_OPERATION_LSB+:TABLE_CMD_OPERATION_WIDTH];
 
-  assign s_axil.awready = !aw_held_q;
-  assign s_axil.wready  = !w_held_q;
-  assign s_axil.bvalid  = wr_state_q == WrRespond;
-  assign s_axil.bresp   = RESP_OKAY;
-
-  assign execute        = wr_state_q == WrExecute && w_whole_q && !resetting_i;
-  assign reg_write      = execute && !aw_addr_q[16];
-  assign doorbell       = execute && aw_addr_q[16];
-  assign wr_offset      = {aw_addr_q[15:2], 2'b00};
-  assign operation      = w_data_q[TABLE_CMD_OPERATION_LSB+:TABLE_CMD_OPERATION_WIDTH];
-  assign table_start    = reg_write && wr_offset == REG_TABLE_CMD;
-  assign table_done     = wr_state_q == WrTableWait && tbl_rsp_valid_i;
-
-  // SCRATCH is written during a reset as well.
-  logic scratch_write;
-  assign scratch_write = wr_state_q == WrExecute && w_whole_q && {aw_addr_q[16], wr_offset} == {1'b0, REG_SCRATCH};
-  // From a register, as `resetting_i` is in what leads to it.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) soft_reset_o <= 1'b0;
-    else soft_reset_o <= reg_write && wr_offset == REG_CTRL && w_data_q[CTRL_RESET_BIT];
-  end
-
-  always_comb begin
-    wr_state_d = wr_state_q;
-    unique case (wr_state_q)
-      WrCollect:   if (aw_held_q && w_held_q) wr_state_d = WrExecute;
-      WrExecute:   wr_state_d = table_start && operation inside {TABLE_OPERATION_WRITE, TABLE_OPERATION_READ} ? WrTable : WrRespond;
-      WrTable: begin
-        if (!core_rst_ni) wr_state_d = WrRespond;
-        else if (tbl_req_ready_i) wr_state_d = WrTableWait;
-      end
-      WrTableWait: if (table_done || !core_rst_ni) wr_state_d = WrRespond;
-      WrRespond:   if (s_axil.bready) wr_state_d = WrCollect;
-      default:     wr_state_d = WrCollect;
-    endcase
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      wr_state_q <= WrCollect;
-      aw_held_q  <= 1'b0;
-      w_held_q   <= 1'b0;
-      aw_addr_q  <= '0;
-      w_data_q   <= '0;
-      w_whole_q  <= 1'b0;
-    end else begin
-      wr_state_q <= wr_state_d;
-      // Both are held until the response is taken, so the registers behind WrExecute may use them a cycle later.
-      if (s_axil.awvalid && s_axil.awready) begin
-        aw_held_q <= 1'b1;
-        aw_addr_q <= s_axil.awaddr[16:2];
-      end
-      if (s_axil.wvalid && s_axil.wready) begin
-        w_held_q  <= 1'b1;
-        w_data_q  <= s_axil.wdata;
-        w_whole_q <= &s_axil.wstrb;
-      end
-      if (s_axil.bvalid && s_axil.bready) begin
-        aw_held_q <= 1'b0;
-        w_held_q  <= 1'b0;
-      end
-    end
-  end
+  card_writes u_writes (
+    .clk_i,
+    .rst_ni,
+    .core_rst_ni,
+    .resetting_i,
+    .s_axil,
+    .soft_reset_o,
+    .reg_write_o    (reg_write),
+    .doorbell_o     (doorbell),
+    .scratch_write_o(scratch_write),
+    .offset_o       (wr_offset),
+    .data_o         (wr_data),
+    .table_valid_o  (tbl_req_valid_o),
+    .table_ready_i  (tbl_req_ready_i),
+    .table_answer_i (tbl_rsp_valid_i),
+    .table_start_o  (table_start),
+    .table_done_o   (table_done),
+    .idle_o         (writes_idle)
+  );
 
   // ---------------------------------------------------------------- registers
   logic [31:0] scratch_q;
@@ -185,7 +125,7 @@ module card_regs
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) scratch_q <= '0;
-    else if (scratch_write) scratch_q <= w_data_q;
+    else if (scratch_write) scratch_q <= wr_data;
     else if (clear_scratch) scratch_q <= '0;
   end
 
@@ -212,33 +152,33 @@ module card_regs
       if (reg_write) begin
         unique case (wr_offset)
           REG_CTRL: begin
-            if (!w_data_q[CTRL_RESET_BIT]) begin
-              jobs_on_q    <= w_data_q[CTRL_JOBS_BIT];
-              receive_on_q <= w_data_q[CTRL_RECEIVE_BIT];
-              loopback_q   <= w_data_q[CTRL_LOOPBACK_BIT];
+            if (!wr_data[CTRL_RESET_BIT]) begin
+              jobs_on_q    <= wr_data[CTRL_JOBS_BIT];
+              receive_on_q <= wr_data[CTRL_RECEIVE_BIT];
+              loopback_q   <= wr_data[CTRL_LOOPBACK_BIT];
             end
             read_error_q  <= 1'b0;
             write_error_q <= 1'b0;
           end
-          REG_MTU: mtu_q <= 16'(clamp(w_data_q, 32'd14, 32'd9216));
-          REG_MAC_LO: mac_q[31:0] <= w_data_q;
+          REG_MTU:                                                                                     mtu_q <= 16'(clamp(wr_data, 32'd14, 32'd9216));
+          REG_MAC_LO:                                                                                  mac_q[31:0] <= wr_data;
           REG_MAC_HI: begin
-            mac_q[47:32] <= w_data_q[MAC_HI_MAC_LSB+:MAC_HI_MAC_WIDTH];
-            promisc_q    <= w_data_q[MAC_HI_PROMISCUOUS_BIT];
+            mac_q[47:32] <= wr_data[MAC_HI_MAC_LSB+:MAC_HI_MAC_WIDTH];
+            promisc_q    <= wr_data[MAC_HI_PROMISCUOUS_BIT];
           end
-          REG_HASH_SECRET, REG_HASH_SECRET + 16'd4, REG_HASH_SECRET + 16'd8, REG_HASH_SECRET + 16'd12: hash_secret_q[wr_offset[3:2]] <= w_data_q;
+          REG_HASH_SECRET, REG_HASH_SECRET + 16'd4, REG_HASH_SECRET + 16'd8, REG_HASH_SECRET + 16'd12: hash_secret_q[wr_offset[3:2]] <= wr_data;
           REG_FENCE: begin
             fence_valid_o  <= 1'b1;
-            fence_number_o <= w_data_q;
+            fence_number_o <= wr_data;
           end
-          default: ;
+          default:                                                                                     ;
         endcase
       end
       if (doorbell) begin
         if (wr_offset >= DB_RQ_TAIL) begin
           rq_tail_valid_o <= wr_offset[14:2] >> $clog2(NUM_FLOWS) == '0;
           rq_tail_flow_o  <= 16'(wr_offset[14:2]);
-          rq_tail_value_o <= w_data_q;
+          rq_tail_value_o <= wr_data;
         end
       end
       if (read_error_i) read_error_q <= 1'b1;
@@ -254,15 +194,14 @@ module card_regs
     .row_i         (tbl_rsp_i.row),
     .write_i       (reg_write),
     .write_offset_i(wr_offset),
-    .write_data_i  (w_data_q),
+    .write_data_i  (wr_data),
     .data_o        (table_data)
   );
 
-  assign tbl_req_valid_o = wr_state_q == WrTable;
   assign tbl_req_o = '{
           write: operation == TABLE_OPERATION_WRITE,
-          number: w_data_q[TABLE_CMD_TABLE_LSB+:TABLE_CMD_TABLE_WIDTH],
-          index: w_data_q[TABLE_CMD_INDEX_LSB+:TABLE_CMD_INDEX_WIDTH],
+          number: wr_data[TABLE_CMD_TABLE_LSB+:TABLE_CMD_TABLE_WIDTH],
+          index: wr_data[TABLE_CMD_INDEX_LSB+:TABLE_CMD_INDEX_WIDTH],
           row: table_data
       };
 
@@ -283,7 +222,7 @@ module card_regs
       .write_i        (reg_write),
       .doorbell_i     (doorbell),
       .offset_i       (wr_offset),
-      .data_i         (w_data_q),
+      .data_i         (wr_data),
       .enable_i       (jobs_on_q && !off_i[p]),
       .tx_cfg_o       (tx_cfg_o[p]),
       .report_cfg_o   (report_cfg_o[p]),
@@ -323,7 +262,7 @@ module card_regs
           write: reg_write,
           doorbell: doorbell,
           offset: wr_offset,
-          data: w_data_q,
+          data: wr_data,
           table_done: table_done,
           table_refused: tbl_rsp_i.refused,
           read: bus_read,
@@ -398,16 +337,11 @@ module card_regs
     .idle_o      (reads_idle)
   );
 
-  logic unused_addr;
-  assign unused_addr = ^s_axil.awaddr[1:0];
-
-  assign idle_o      = !aw_held_q && !w_held_q && reads_idle && !rq_tail_valid_o && !fence_valid_o && &ports_idle;
+  assign idle_o = writes_idle && reads_idle && !rq_tail_valid_o && !fence_valid_o && &ports_idle;
 
   if (NUM_FLOWS > 8192 || (1 << $clog2(NUM_FLOWS)) != NUM_FLOWS || (1 << $clog2(NUM_STAGS)) != NUM_STAGS) begin : gen_param_check
     $error("card_regs: NUM_FLOWS (at most 8192) and NUM_STAGS must be powers of two");
   end
 
   `WEFT_ASSERT(one_response, tbl_rsp_valid_i -> table_done)
-  `WEFT_STREAM(u_rules, s_axil.bvalid, s_axil.bready, 1'b0)
-
 endmodule

@@ -3,8 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rtl_sim::axi::Timing;
+
 use crate::card::Card;
 use crate::model::{ModelCard, Sizes};
+
+/// Host memory as a card has it unless it is told otherwise: reads take 400 ns, and nothing else pauses.
+pub fn host_memory() -> Timing {
+    Timing::latency(100)
+}
 
 /// A kind of card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,16 +80,18 @@ impl CardKind {
     /// # Panics
     /// If the kind is not [`available`](Self::available); parsing a name refuses such a kind with an error.
     pub fn build(self, seed: u64, number: u32) -> Box<dyn Card> {
-        self.build_reading(seed, number, 100)
+        self.build_with(seed, number, host_memory())
     }
 
-    /// The same, with host memory that answers reads after so many cycles. The functional model has no such time.
+    /// The same, with host memory of this timing. The functional model has none.
     ///
     /// # Panics
     /// As [`build`](Self::build).
-    pub fn build_reading(self, seed: u64, number: u32, cycles: u32) -> Box<dyn Card> {
+    pub fn build_with(self, seed: u64, number: u32, memory: Timing) -> Box<dyn Card> {
+        #[cfg(not(rtl))]
+        let _ = memory;
         #[cfg(rtl)]
-        let (own, around) = crate::rtl::reading(seed, number, cycles);
+        let (own, around) = crate::rtl::with(seed, number, memory);
         match self {
             #[cfg(rtl)]
             CardKind::Rtl512 => Box::new(crate::rtl::Rtl512::new(own, around)),
@@ -95,7 +104,7 @@ impl CardKind {
                 panic!("{self} was left out of this build (WEFT_NO_RTL)")
             }
             CardKind::Model => {
-                let _ = (seed, number, cycles);
+                let _ = (seed, number);
                 Box::new(ModelCard::new(Sizes::default()))
             }
         }

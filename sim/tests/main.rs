@@ -16,6 +16,7 @@ mod mixed;
 mod observe;
 mod order;
 mod pace;
+mod pcie;
 mod ports;
 mod project;
 mod pushed_jobs;

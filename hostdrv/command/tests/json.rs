@@ -150,6 +150,7 @@ fn said() -> Said {
     if writes() {
         // Other tests run these, and look at what they say.
         said.run("perf --scale", &["perf", "--scale", "--card", "model"]);
+        said.run("perf --pcie", &["perf", "--pcie=3x16", "--card", "rtl128"]);
         let loss = ["perf", "--loss", "--milliseconds", "1"];
         said.run("perf --loss", &[&loss[..], &model].concat());
     }

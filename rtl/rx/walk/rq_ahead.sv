@@ -7,8 +7,8 @@
 //            look      | u_elements         | the flow's slot for the MSN is read             | collides_q: it is written in that cycle
 //            look + 1  | looked_*, element_q | its MSN and the element arrive
 //            look + 2  | here_q             | and is compared
-//            place     | place_q, u_places  | where the flow is, and its queue, is stored     | a flush of the flow drops it
-//            Idle      | u_flows            | the next flow is taken, its place is read       | none in the cycle of a flush
+//            place     | u_places           | where the flow is, and its queue, is stored     | a flush of the flow drops it
+//            Idle      | u_places           | the next flow is taken, its place is read       | none in the cycle of a flush
 //            Latch     | from_q, asked_q   | place, tail, and what was asked for before       | a flush of this flow ends it, here and below
 //            Compare   | beyond_q           | how far that was
 //            Choose    | next_q, left_q     | the first one to ask for, and how many
@@ -85,13 +85,6 @@ module rq_ahead
     logic [7:0]  log2;
   } queue_t;
   typedef struct packed {
-    logic            known;
-    logic            context_has;  // rq_element reads ahead for it
-    logic [31:0]     msn;          // the first element that is to be here
-    logic [SLOT_W:0] left;         // how many are
-    queue_t          ring;
-  } place_t;
-  typedef struct packed {
     logic             valid;
     logic [31:0]      msn;
     receive_element_t element;
@@ -164,95 +157,49 @@ module rq_ahead
   );
 
   // ------------------------------------------------------------------ where each flow is
-  logic place_valid_q, place_ahead_q, place_write;
-  flow_t place_flow_q, flow_next;
-  place_t place_q, place;
-  logic flow_valid, flow_pop, flow_ready, evict_q, fills;
-  flow_t        evict_flow_q;
-  logic  [31:0] posted;
-  // A flush of the flow, and the sweep, come first. What is used in the cycle of the flush or the next one may be of the queue of before.
-  assign place_write = place_valid_q && !flush_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) place_valid_q <= 1'b0;
-    else if ((place_valid_i && !flush_q) || attach_valid_i) place_valid_q <= !clear_q;
-    else if (!flush_q || place_flow_q == gone_flow_q) place_valid_q <= 1'b0;
-  end
-  always_ff @(posedge clk_i) begin
-    if (attach_valid_i) begin
-      place_ahead_q <= 1'b1;
-      place_flow_q <= flow_t'(attach_flow_i);
-      place_q <= '{
-          known: 1'b1,
-          context_has: 1'b0,
-          msn: attach_msn_i,
-          left: (SLOT_W + 1)'(ELEMENTS),
-          ring: '{base: attach_rq_base_i, log2: attach_rq_log2_i}
-      };
-    end else if (place_valid_i) begin
-      place_ahead_q <= place_ahead_i;
-      place_flow_q <= flow_t'(place_flow_i);
-      place_q <= '{
-          known: 1'b1,
-          context_has: !place_ahead_i,
-          msn: place_ahead_i ? place_msn_i + 32'd1 : place_msn_i,
-          left: place_ahead_i ? (SLOT_W + 1)'(ELEMENTS - 1) : (SLOT_W + 1)'(ELEMENTS),  // the one in use is there
-          ring: '{base: place_rq_base_i, log2: place_rq_log2_i}
-      };
-    end
-  end
-
-  ram_1r1w #(
-    .WIDTH($bits(place_t)),
-    .DEPTH(NUM_FLOWS)
+  logic flow_valid, flow_pop, evicted_next, known, context_has, places_idle;
+  flow_t flow_next;
+  logic [31:0] first, posted;
+  logic   [SLOT_W:0] most;
+  queue_t            queue;
+  rq_places #(
+    .NUM_FLOWS(NUM_FLOWS),
+    .ELEMENTS (ELEMENTS)
   ) u_places (
     .clk_i,
-    .we_i   (clear_q || flush_q || place_write),
-    .waddr_i(clear_q ? forget_at[SLOT_W+:FLOW_W] : flush_q ? gone_flow_q : place_flow_q),
-    .wdata_i(clear_q || flush_q ? '0 : place_q),
-    .re_i   (flow_pop),
-    .raddr_i(flow_next),
-    .rdata_o(place)
-  );
-  logic unused_ready;
-  rq_tail #(
-    .NUM_FLOWS(NUM_FLOWS)
-  ) u_tails (
-    .clk_i,
     .rst_ni,
-    .ready_o      (unused_ready),
-    .write_valid_i(tail_valid_i),
-    .write_flow_i (tail_flow_i),
-    .write_value_i(tail_value_i),
-    .read_i       (flow_pop),
-    .read_flow_i  (16'(flow_next)),
-    .tail_o       (posted)
-  );
-
-  // Flows to look at. What does not fit is forgotten.
-  logic push, evicted_next;
-  flow_t push_flow;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) evict_q <= 1'b0;
-    else if (evict_valid_i) evict_q <= 1'b1;
-    else if (fills) evict_q <= 1'b0;
-  end
-  always_ff @(posedge clk_i) if (evict_valid_i) evict_flow_q <= flow_t'(evict_flow_i);
-  assign fills     = evict_q && !(place_write && place_ahead_q);
-  assign push      = (place_write && place_ahead_q) || evict_q || (tail_valid_i && tail_flow_i >> FLOW_W == '0);
-  assign push_flow = place_write && place_ahead_q ? place_flow_q : evict_q ? evict_flow_q : flow_t'(tail_flow_i);
-  fifo_sync #(
-    .WIDTH(FLOW_W + 1),
-    .DEPTH(32)
-  ) u_flows (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(push && !clear_q),
-    .wr_ready_o(flow_ready),
-    .wr_data_i ({fills, push_flow}),
-    .rd_valid_o(flow_valid),
-    .rd_ready_i(flow_pop),
-    .rd_data_o ({evicted_next, flow_next}),
-    .count_o   ()
+    .place_valid_i,
+    .place_ahead_i,
+    .place_flow_i,
+    .place_msn_i,
+    .place_rq_base_i,
+    .place_rq_log2_i,
+    .attach_valid_i,
+    .attach_flow_i,
+    .attach_msn_i,
+    .attach_rq_base_i,
+    .attach_rq_log2_i,
+    .evict_valid_i,
+    .evict_flow_i,
+    .tail_valid_i,
+    .tail_flow_i,
+    .tail_value_i,
+    .clears_i     (clear_q),
+    .clear_flow_i (forget_at[SLOT_W+:FLOW_W]),
+    .flush_i      (flush_q),
+    .gone_flow_i  (gone_flow_q),
+    .flow_valid_o (flow_valid),
+    .flow_ready_i (flow_pop),
+    .flow_o       (flow_next),
+    .evicted_o    (evicted_next),
+    .known_o      (known),
+    .context_has_o(context_has),
+    .msn_o        (first),
+    .left_o       (most),
+    .rq_base_o    (queue.base),
+    .rq_log2_o    (queue.log2),
+    .posted_o     (posted),
+    .idle_o       (places_idle)
   );
 
   // ------------------------------------------------------------------ which of its elements are to be read
@@ -304,12 +251,12 @@ module rq_ahead
       evicted_q <= evicted_next;
     end
     if (fill_q == Latch) begin
-      queue_q  <= place.ring;
-      from_q   <= place.msn;
-      most_q   <= place.left;
+      queue_q  <= queue;
+      from_q   <= first;
+      most_q   <= most;
       asked_q  <= next;
-      known_q  <= place.known;
-      has_q    <= place.context_has;
+      known_q  <= known;
+      has_q    <= context_has;
       posted_q <= posted;
     end
     far_q    <= !asked_q.valid || beyond[31:SLOT_W+1] != '0;
@@ -397,10 +344,10 @@ module rq_ahead
   assign store_at  = forgets ? forget_at : answer_at;
   assign stored    = '{valid: !forgets, msn: answer_msn, element: answer_element_i};
 
-  assign idle_o    = !forget_busy && !place_valid_q && !evict_q && !flow_valid && fill_q == Idle && !ask_held && reads_idle;
+  assign idle_o    = !forget_busy && places_idle && fill_q == Idle && !ask_held && reads_idle;
 
   logic unused;
-  assign unused = ^{unused_ready, flow_ready, flow_i, behind[30:0], place_flow_i, evict_flow_i, attach_flow_i};
+  assign unused = ^{flow_i, behind[30:0]};
 
   if ((1 << FLOW_W) != NUM_FLOWS || NUM_FLOWS < 2 || FLOW_W > 16) begin : gen_param_check
     $error("rq_ahead: NUM_FLOWS must be a power of two, 2 to 65536");

@@ -2,6 +2,7 @@
 //! prepared jobs, host memory with its read latency. No driver, no engine.
 
 use cpu_time::ProcessTime;
+use rtl_sim::axi::Timing;
 use serde::Serialize;
 use thiserror::Error;
 use weft_layout::{AttachRow, Counter, FlowRxRow, FlowTxRow, Job, JobKind, StagRow};
@@ -76,7 +77,7 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(kind: CardKind, seed: u64) -> Result<Self, WorldError> {
+    fn new(kind: CardKind, seed: u64, memory: Timing) -> Result<Self, WorldError> {
         let rings = Rings {
             job: 12,
             report: 12,
@@ -84,7 +85,7 @@ impl Setup {
             raw_slot: 14,
         };
         let mut bench = Bench::new(
-            kind.build(seed, 0),
+            kind.build_with(seed, 0, memory),
             seed,
             LinkConfig {
                 gbps: 1_000_000,
@@ -242,8 +243,8 @@ pub enum DataPathError {
 }
 
 /// Runs a load and measures its middle half.
-pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, DataPathError> {
-    let mut s = Setup::new(kind, seed)?;
+pub fn run(kind: CardKind, seed: u64, load: &Load, memory: Timing) -> Result<Rates, DataPathError> {
+    let mut s = Setup::new(kind, seed, memory)?;
     let payload = load.segment - FRAMING;
     let window = (IN_FLIGHT / (load.segment + 54)).min(100);
     let (mut rx, mut tx) = (Marks::of(load.rx), Marks::of(load.tx));
@@ -296,8 +297,12 @@ pub fn run(kind: CardKind, seed: u64, load: &Load) -> Result<Rates, DataPathErro
 }
 
 /// Cycles from a frame's last beat to the last byte of its 64-byte Write in host memory.
-pub fn wire_to_memory(kind: CardKind, seed: u64) -> Result<Option<u64>, WorldError> {
-    let mut s = Setup::new(kind, seed)?;
+pub fn wire_to_memory(
+    kind: CardKind,
+    seed: u64,
+    memory: Timing,
+) -> Result<Option<u64>, WorldError> {
+    let mut s = Setup::new(kind, seed, memory)?;
     let frame = s.frame(1, 64);
     let beats = frame.len().div_ceil(kind.lanes()) as u64;
     // The frame is number 1 by its place in memory; by its sequence number it has to be the first.

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
+use rtl_sim::axi::Timing;
 use serde::Serialize;
 use weft_layout::{
     doorbell, report_kind, AttachRow, Counter, FlowRxRow, FlowTxRow, Job, ReceiveElement,
@@ -13,7 +14,7 @@ use weft_layout::{
 use super::data_path::{self, DataPathError, Load, Marks, FRAMING, IN_FLIGHT};
 use crate::bench::{Bench, Ends, Region, Rings};
 use crate::card::CYCLE_NS;
-use crate::kind::CardKind;
+use crate::kind::{host_memory, CardKind};
 use crate::link::LinkConfig;
 use crate::model::{ethernet, mpa};
 use crate::world::WorldError;
@@ -62,10 +63,10 @@ enum Frame {
 }
 
 /// Frames that come one behind the other.
-struct Mix {
+pub(super) struct Mix {
     name: String,
     flows: usize,
-    read_ns: u64,
+    memory: Timing,
     frame: Box<dyn Fn(usize) -> Frame>,
 }
 
@@ -74,13 +75,18 @@ impl Mix {
         Self {
             name,
             flows,
-            read_ns: 400,
+            memory: host_memory(),
             frame: Box::new(frame),
         }
     }
 
+    /// The same frames with other host memory.
+    pub(super) fn behind(self, memory: Timing) -> Self {
+        Self { memory, ..self }
+    }
+
     /// Writes of so many bytes, of one flow.
-    fn writes(name: &str, bytes: usize) -> Self {
+    pub(super) fn writes(name: &str, bytes: usize) -> Self {
         Self::new(name.into(), 1, move |_| Frame::Write { flow: 0, bytes })
     }
 
@@ -95,11 +101,11 @@ impl Mix {
     }
 
     /// Sends of so many flows in turn.
-    fn sends(flows: usize, read_ns: u64) -> Self {
+    pub(super) fn sends(flows: usize, read_ns: u64) -> Self {
         let of = if flows == 1 { "flow" } else { "flows in turn" };
         let name = format!("{SEND}-byte Sends of {flows} {of}, reads {read_ns} ns");
         Self {
-            read_ns,
+            memory: Timing::latency((read_ns / CYCLE_NS) as u32),
             ..Self::new(name, flows, move |n| Frame::Send { flow: n % flows })
         }
     }
@@ -219,7 +225,7 @@ pub fn run(
             tx: frames.next_multiple_of(32),
             per_message,
         };
-        let rates = data_path::run(kind, seed, &load)?;
+        let rates = data_path::run(kind, seed, &load, host_memory())?;
         rows.push(Row {
             name: name.into(),
             cycles: rates.tx.map(|rate| rate.cycles),
@@ -231,7 +237,7 @@ pub fn run(
     progress(name);
     rows.push(Row {
         name: name.into(),
-        cycles: data_path::wire_to_memory(kind, seed)?.map(|cycles| cycles as f64),
+        cycles: data_path::wire_to_memory(kind, seed, host_memory())?.map(|cycles| cycles as f64),
         wire_cycles: None,
         at_pace: None,
     });
@@ -299,7 +305,7 @@ impl Peers {
             gbps: 1_000_000,
             ..LinkConfig::default()
         };
-        let card = kind.build_reading(seed, 0, (mix.read_ns / CYCLE_NS) as u32);
+        let card = kind.build_with(seed, 0, mix.memory.clone());
         let mut bench = Bench::new(card, seed, link, rings)?;
         let memory = bench.region(MEMORY);
         let elements = bench.region(ReceiveElement::SIZE << RQ_LOG2);
@@ -414,7 +420,7 @@ impl Peers {
 }
 
 /// Cycles a frame if the card always has some to do and never more than it can store.
-fn as_fast_as_it_goes(
+pub(super) fn as_fast_as_it_goes(
     kind: CardKind,
     seed: u64,
     mix: &Mix,

@@ -6,6 +6,7 @@ pub mod loss;
 pub mod loss_picture;
 pub mod mixed;
 mod page;
+pub mod pcie;
 pub mod plots;
 pub mod queue;
 pub mod queue_page;
@@ -19,7 +20,7 @@ use serde::Serialize;
 
 use self::data_path::{DataPathError, Load, Rates};
 use self::full_stack::FullStack;
-use crate::kind::CardKind;
+use crate::kind::{host_memory, CardKind};
 use crate::pair::PairError;
 
 /// Everything that was measured.
@@ -156,11 +157,11 @@ pub fn run(
         progress(what);
         data_path.push(Measured {
             what,
-            rates: data_path::run(kind, seed, &load)?,
+            rates: data_path::run(kind, seed, &load, host_memory())?,
         });
     }
     progress("wire to memory");
-    let wire_to_memory_cycles_64b = data_path::wire_to_memory(kind, seed)?;
+    let wire_to_memory_cycles_64b = data_path::wire_to_memory(kind, seed, host_memory())?;
     progress("the whole stack");
     let full: Result<FullStack, PairError> = full_stack::run(kind, seed, mtu);
     let (full_stack, full_stack_error) = match full {

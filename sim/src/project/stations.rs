@@ -29,7 +29,7 @@ const COMPLETION: f64 = 20.0;
 
 impl Pcie {
     /// Bytes that it moves in a nanosecond, each way, TLPs with their headers; a twelfth goes to flow control and acknowledgments.
-    fn bytes_a_ns(self) -> f64 {
+    pub(crate) fn bytes_a_ns(self) -> f64 {
         let (gigatransfers, coding) = match self.generation {
             3 => (8.0, 128.0 / 130.0),
             4 => (16.0, 128.0 / 130.0),

@@ -62,10 +62,10 @@ fn seed(seed: u64, number: u32) -> Seed {
     Seed(seed).derive(&format!("card {number}"))
 }
 
-/// A card's seed, and host memory that answers reads after so many cycles; nothing pauses.
-pub fn reading(world_seed: u64, number: u32, cycles: u32) -> (Seed, Surroundings) {
+/// A card's seed, and host memory of this timing; nothing else pauses.
+pub fn with(world_seed: u64, number: u32, memory: Timing) -> (Seed, Surroundings) {
     let around = Surroundings {
-        memory: Timing::latency(cycles),
+        memory,
         ..Surroundings::default()
     };
     (seed(world_seed, number), around)

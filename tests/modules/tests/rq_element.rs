@@ -90,6 +90,8 @@ struct Kind {
     one_bad_of: u64,
     /// Of a stream of Sends: flows in turn, cycles from one to the next at the least, all posted, nothing else.
     period: Option<u64>,
+    /// Each element is posted when the one before it was used, and is there so many cycles after it is wanted at the latest.
+    posted_late: Option<u64>,
     sends: u64,
 }
 
@@ -137,7 +139,7 @@ macro_rules! rq_element_tests {
                 // All is posted, and the flows attached, before the first Send.
                 if !wild {
                     for flow in &mut flows {
-                        flow.posted = 4000;
+                        flow.posted = if kind.posted_late.is_some() { 1 } else { 4000 };
                         let i = &mut sim.inputs;
                         (i.tail_valid, i.tail_flow, i.tail_value) =
                             (true, flow.number, flow.posted);
@@ -246,6 +248,12 @@ macro_rules! rq_element_tests {
                                 )
                                 .into());
                             }
+                            if kind
+                                .posted_late
+                                .is_some_and(|most| w.age > most && sends > 2)
+                            {
+                                return Err(format!("Send {sends}: {} cycles", w.age).into());
+                            }
                             (i.want, w.served) = (false, true);
                             sends += 1;
                             if !wild || rng.u8(0..3) != 0 {
@@ -329,6 +337,12 @@ macro_rules! rq_element_tests {
                     {
                         i.once = true;
                     }
+                    if kind.posted_late.is_some() && wanted.is_some_and(|w| w.served) {
+                        let flow = &mut flows[0];
+                        flow.posted = flow.msn;
+                        (i.tail_valid, i.tail_flow) = (true, flow.number);
+                        (i.tail_value, i.posted) = (flow.posted, flow.posted);
+                    }
                     if !wild || sends >= kind.sends {
                         continue;
                     }
@@ -370,6 +384,7 @@ macro_rules! rq_element_tests {
                         jitter: 20,
                         one_bad_of: [0, 0, 20, 100][rng.usize(0..4)],
                         period: None,
+                        posted_late: None,
                         sends: 3000,
                     };
                     check(run, kind).map(|_| ())
@@ -393,6 +408,7 @@ fn elements_of_any_number_of_flows_in_turn_are_there_in_time() {
                     jitter: 0,
                     one_bad_of: 0,
                     period: Some(9),
+                    posted_late: None,
                     sends: 8 * u64::from(flows).max(250),
                 };
                 let each = w512::check(run, kind)?;
@@ -407,4 +423,21 @@ fn elements_of_any_number_of_flows_in_turn_are_there_in_time() {
             });
         }
     }
+}
+
+/// Who posts one Receive at a time has it on the card by the time the next Send comes.
+#[test]
+fn an_element_that_is_posted_late_is_read_ahead() {
+    replay("rq_element_late", 0..1, |run| {
+        let kind = Kind {
+            flows: 1,
+            latency: 100,
+            jitter: 0,
+            one_bad_of: 0,
+            period: Some(200),
+            posted_late: Some(6),
+            sends: 100,
+        };
+        w512::check(run, kind).map(|_| ())
+    });
 }

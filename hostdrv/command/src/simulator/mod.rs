@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use weft_hostdrv::{transport, Congestion};
 use weft_sim::kind::CardKind;
 use weft_sim::perf::loss::{self, Traffic};
+use weft_sim::perf::pcie::{Port, PORTS};
 use weft_sim::serve::{private, PrivateSpec};
 
 use crate::command::device;
@@ -74,6 +75,9 @@ pub enum Command {
         /// Instead: frames of several kinds mixed, each row as fast as the card takes them and at the pace of its wire.
         #[arg(long, conflicts_with_all = ["html", "figures", "loss", "scale", "queue"])]
         mixed: bool,
+        /// Instead: the data path behind PCIe ports, as `3x16` or `3x16+tags=32+wide+beside=50`: read requests in flight, reads with a long tail, per cent of the link that another device takes.
+        #[arg(long, value_name = "PORT,..", value_delimiter = ',', num_args = 0.., require_equals = true, default_missing_values = PORTS, conflicts_with_all = ["html", "figures", "loss", "scale", "queue", "mixed"])]
+        pcie: Option<Vec<Port>>,
         /// Of --loss: these controllers.
         #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_values = loss::CONTROLLERS.map(Congestion::name))]
         congestion: Vec<Congestion>,
@@ -122,6 +126,7 @@ impl Command {
                 scale,
                 queue,
                 mixed,
+                pcie,
                 congestion,
                 markers,
                 write_bytes,
@@ -140,6 +145,8 @@ impl Command {
                     perf::queue(common, seed.seed, *milliseconds, kept)
                 } else if *mixed {
                     perf::mixed(common, seed.seed)
+                } else if let Some(ports) = pcie {
+                    perf::pcie(common, seed.seed, ports)
                 } else {
                     perf::run(common, seed.seed, kept)
                 }

@@ -6,7 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 use weft_hostdrv::Congestion;
 use weft_sim::figures;
+use weft_sim::kind::CardKind;
 use weft_sim::perf;
+use weft_sim::perf::pcie::Port;
 use weft_sim::perf::plots::Draws;
 
 use super::{Common, Kept};
@@ -124,6 +126,18 @@ pub fn mixed(common: &Common, seed: u64) -> Result<(), Failure> {
     });
     bar.finish();
     show(common, &table?, perf::mixed::print)
+}
+
+/// The data path behind PCIe ports.
+pub fn pcie(common: &Common, seed: u64, ports: &[Port]) -> Result<(), Failure> {
+    if common.card == CardKind::Model {
+        let why = "the functional model has no host memory that takes time: take --card rtl512, rtl256 or rtl128";
+        return Err(why.into());
+    }
+    let mut bar = Progress::new(ports.len() as u64 + 1, !common.json);
+    let table = perf::pcie::run(common.card, seed, ports, |what| bar.step(what));
+    bar.finish();
+    show(common, &table?, perf::pcie::print)
 }
 
 /// A slow port that marks.

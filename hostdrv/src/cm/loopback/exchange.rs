@@ -7,7 +7,7 @@ use weft_engine::{
 
 use super::{lock, End, Exchange, Phase};
 use crate::cm::CmError;
-use crate::device::Device;
+use crate::device::{Both, Device, State};
 
 /// As an MPA frame of revision 2 has room for, so that a program finds the same limits.
 const MAX_PRIVATE_DATA: usize = 508;
@@ -26,12 +26,38 @@ fn check_private_data(bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Puts an event into a device's ring.
-fn tell(device: &Device, event: Event) {
-    let mut state = device.lock();
+fn tell(state: &mut State, event: Event) {
     if let Some((engine, _)) = state.place.here() {
         engine.tell(event);
     }
     state.finish_foreign_turn();
+}
+
+/// A connection stands at this end, which hears of it and may send. `theirs`: the IRD and ORD that the other end has asked for.
+fn establish(
+    state: &mut State,
+    (conn, qp, (ird, ord)): (ConnId, QpId, (u16, u16)),
+    theirs: (u16, u16),
+    private_data: &[u8],
+) -> Result<(), Error> {
+    let (engine, _) = state.place.here().ok_or(Error::UnknownQp)?;
+    engine.connect_loopback(qp, conn, ord)?;
+    engine.tell(Event::Established {
+        conn,
+        qp,
+        private_data: PrivateData::new(private_data),
+        // As revision 2 has it, both have said their IRD and ORD.
+        agreed: Agreed {
+            revision: 2,
+            ird,
+            ord,
+            ..Agreed::default()
+        },
+        ird: Some(theirs.0),
+        ord: Some(theirs.1),
+    });
+    state.finish_foreign_turn();
+    Ok(())
 }
 
 impl Exchange {
@@ -79,7 +105,7 @@ impl Exchange {
             return;
         };
         lock(&self.table).ends.remove(&conn);
-        tell(from, Event::ConnectError { conn, reason });
+        tell(&mut from.lock(), Event::ConnectError { conn, reason });
     }
 
     fn try_ask(&self, conn: ConnId, params: &ConnectParams<'_>) -> Result<(), ConnectFailure> {
@@ -121,7 +147,7 @@ impl Exchange {
                 revision: 0,
             }
         };
-        tell(&device, request);
+        tell(&mut device.lock(), request);
         Ok(())
     }
 
@@ -146,62 +172,31 @@ impl Exchange {
     ) -> Result<(), CmError> {
         check_private_data(params.private_data)?;
         let (own, peer) = self.asked(conn)?;
-        let peers_qp = peer.qp.ok_or(Error::UnknownConnection)?;
-        let (ird, ord) = (params.ird.min(peer.ord), params.ord.min(peer.ird));
-        let join = |device: &Device, conn, qp, (ird, ord), theirs: (u16, u16), data: &[u8]| {
-            let mut state = device.lock();
-            let (engine, _) = state.place.here().ok_or(Error::UnknownQp)?;
-            engine.connect_loopback(qp, conn, ord)?;
-            let established = Event::Established {
-                conn,
-                qp,
-                private_data: PrivateData::new(data),
-                // As revision 2 has it, both have said their IRD and ORD.
-                agreed: Agreed {
-                    revision: 2,
-                    ird,
-                    ord,
-                    ..Agreed::default()
-                },
-                ird: Some(theirs.0),
-                ord: Some(theirs.1),
-            };
-            engine.tell(established);
-            state.finish_foreign_turn();
-            Ok::<_, Error>(())
-        };
+        let initiator = self.member(peer.member);
+        let (peers_qp, initiator) = peer.qp.zip(initiator).ok_or(Error::UnknownConnection)?;
+        // It stands at both ends at once: neither can end it before the other has heard of it.
+        let mut both = Both::lock(device, &initiator);
+        let (engine, _) = both.near().engine_for("loop inside the host")?;
         // What is wrong with the queue pair is said while the request still waits.
-        let mut state = device.lock();
-        let (engine, _) = state.engine_for("loop inside the host")?;
         engine.check_loopback_accepter(qp, own.xrc)?;
-        drop(state);
-        // Before an end hears that it stands: it may end it at once.
+        let there = both.far().place.here();
+        let may = there.map(|(engine, _)| engine.check_loopback_caller(peers_qp));
+        if may != Some(Ok(own.xrc)) {
+            // The initiator's queue pair went, or has another connection by now.
+            self.forget(conn);
+            let (conn, reason) = (own.peer, ConnectFailure::NoResources);
+            tell(both.far(), Event::ConnectError { conn, reason });
+            return Err(Error::UnknownConnection.into());
+        }
         self.raise(conn, qp)?;
-        let asked = (peer.ird, peer.ord);
+        let (ird, ord) = (params.ird.min(peer.ord), params.ord.min(peer.ird));
         let theirs = (params.ird.max(1), ord);
         let data = params.private_data;
         // The responder first: what the initiator does as soon as it hears finds both there.
-        let mut stands = join(device, conn, qp, (ird, ord), asked, &[]).is_ok();
-        let initiator = self.member(peer.member);
-        stands &= initiator.as_ref().is_some_and(|initiator| {
-            join(initiator, own.peer, peers_qp, (ord, ird), theirs, data).is_ok()
-        });
-        // An end that was quick has ended it meanwhile.
-        stands &= self.up(conn).is_some();
-        if !stands {
-            self.forget(conn);
-        }
-        let ends = [(Some(device), qp), (initiator.as_ref(), peers_qp)];
-        for (device, qp) in ends {
-            let Some(device) = device else { continue };
-            let mut state = device.lock();
-            match (state.place.here(), stands) {
-                (Some((engine, _)), true) => engine.start_loopback(qp),
-                (Some((engine, _)), false) => engine.part_qp(qp, None, DisconnectReason::Reset),
-                (None, _) => {}
-            }
-            state.finish_foreign_turn();
-        }
+        let near = (conn, qp, (ird, ord));
+        establish(both.near(), near, (peer.ird, peer.ord), &[])?;
+        let far = (own.peer, peers_qp, (ord, ird));
+        establish(both.far(), far, theirs, data)?;
         Ok(())
     }
 
@@ -225,7 +220,7 @@ impl Exchange {
         self.forget(conn);
         if let Some(device) = self.member(peer.member) {
             tell(
-                &device,
+                &mut device.lock(),
                 Event::Rejected {
                     conn: own.peer,
                     private_data: PrivateData::new(private_data),
@@ -266,7 +261,7 @@ impl Exchange {
                 let asked = self.forget(conn).and_then(|peer| self.member(peer.member));
                 if let Some(device) = asked {
                     let (conn, reason) = (own.peer, ConnectFailure::Closed);
-                    tell(&device, Event::ConnectError { conn, reason });
+                    tell(&mut device.lock(), Event::ConnectError { conn, reason });
                 }
             }
         }
@@ -303,16 +298,23 @@ impl Exchange {
             DisconnectReason::Terminated => DisconnectReason::Terminated,
             _ => DisconnectReason::Reset,
         };
-        // The other end first: what who ends it does next, a new connection perhaps, finds that it has heard.
-        for (end, reason, received) in [(&peer, of_peer, false), (&own, reason, true)] {
-            if let (Some(device), Some(qp)) = (self.member(end.member), end.qp) {
-                let mut state = device.lock();
-                let terminate = terminate.map(|code| (code, received));
-                if let Some((engine, _)) = state.place.here() {
-                    engine.part_qp(qp, terminate, reason);
-                }
-                state.finish_foreign_turn();
+        let part = |state: &mut State, end: &End, reason, received| {
+            let terminate = terminate.map(|code| (code, received));
+            if let (Some((engine, _)), Some(qp)) = (state.place.here(), end.qp) {
+                engine.part_qp(qp, terminate, reason);
             }
+            state.finish_foreign_turn();
+        };
+        // At both at once: what who ends it does next, a new connection perhaps, finds that the other has heard.
+        match (self.member(own.member), self.member(peer.member)) {
+            (Some(near), Some(far)) => {
+                let mut both = Both::lock(&near, &far);
+                part(both.far(), &peer, of_peer, false);
+                part(both.near(), &own, reason, true);
+            }
+            (Some(near), None) => part(&mut near.lock(), &own, reason, true),
+            (None, Some(far)) => part(&mut far.lock(), &peer, of_peer, false),
+            (None, None) => {}
         }
     }
 }

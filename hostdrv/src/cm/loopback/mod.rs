@@ -28,7 +28,7 @@ pub struct LoopbackHost {
     pub(super) exchange: Arc<Exchange>,
 }
 
-/// What all members share. None of its locks is held while a device's is taken.
+/// What all members share. None of its locks is held while a device's is taken; the table's is taken under theirs.
 pub(super) struct Exchange {
     /// This host's, so that a record of another one's is known.
     id: [u8; 6],

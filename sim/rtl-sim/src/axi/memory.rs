@@ -1,5 +1,6 @@
 //! A memory behind an AXI4 master of the design, with the timing of a host behind PCIe.
 
+use super::pcie::{Pcie, Port};
 use super::visible::{Hidden, Mark, Visible};
 use super::{resp, Address, FromMaster, FromSlave, WriteData};
 use crate::axis::keep;
@@ -129,6 +130,8 @@ pub struct Timing {
     pub hidden: u32,
     /// The share of bursts answered with SLVERR though the memory would do them.
     pub error_rate: f64,
+    /// A PCIe port in front of it, with a bandwidth and read latencies of its own; [`read_latency`](Self::read_latency) does not count then.
+    pub pcie: Option<Pcie>,
 }
 
 impl Default for Timing {
@@ -149,6 +152,7 @@ impl Default for Timing {
             visible: Visible::AtOnce,
             hidden: 0,
             error_rate: 0.0,
+            pcie: None,
         }
     }
 }
@@ -159,6 +163,19 @@ impl Timing {
         Timing {
             read_latency: cycles..=cycles,
             max_reads: 256,
+            ..Timing::default()
+        }
+    }
+
+    /// A host behind this PCIe port: reads of different IDs are mixed, and writes are answered when their credit is back.
+    pub fn behind(pcie: Pcie) -> Timing {
+        Timing {
+            write_latency: pcie.posted_cycles..=pcie.posted_cycles,
+            max_reads: 256,
+            max_writes: 256,
+            order: Order::Interleaved,
+            completions: Some((pcie.payload, 0..=0)),
+            pcie: Some(pcie),
             ..Timing::default()
         }
     }
@@ -197,6 +214,7 @@ impl Timing {
             visible: Visible::AtOnce,
             hidden: 0,
             error_rate: 0.0,
+            pcie: None,
         }
     }
 }
@@ -262,6 +280,9 @@ pub struct MemorySlave<const N: usize> {
     shown_after: Option<u64>,
     read_credit: f64,
     write_credit: f64,
+    port: Option<Port>,
+    /// Bursts of `reads`, from the front, that have been asked for at the port.
+    requested: usize,
     totals: Totals,
 }
 
@@ -290,6 +311,8 @@ impl<const N: usize> MemorySlave<N> {
             responses: VecDeque::with_capacity(timing.max_writes + 1),
             read_credit: 0.0,
             write_credit: 0.0,
+            port: timing.pcie.clone().map(|pcie| Port::new(pcie, seed)),
+            requested: 0,
             totals: Totals::default(),
             timing,
         }
@@ -358,7 +381,11 @@ impl<const N: usize> MemorySlave<N> {
             self.early.push_back(seen.w);
         }
         if ar {
-            let ready_at = now + u64::from(self.rng.u32(self.timing.read_latency.clone()));
+            let ready_at = match &self.port {
+                None => now + u64::from(self.rng.u32(self.timing.read_latency.clone())),
+                // Not asked for yet.
+                Some(_) => u64::MAX,
+            };
             let fail = self.injected() != resp::OKAY;
             self.reads.push_back(Read {
                 address: seen.ar,
@@ -372,6 +399,7 @@ impl<const N: usize> MemorySlave<N> {
             if drive.b.valid && seen.b_ready {
                 self.hidden.answered(self.answering);
             }
+            self.request(now);
             self.write(now, memory);
             self.hidden.cycle(now, memory);
             while let Some((number, id, resp)) = self.hidden.answerable() {
@@ -396,6 +424,21 @@ impl<const N: usize> MemorySlave<N> {
         }
     }
 
+    /// Asks for bursts at the port, in their order.
+    fn request(&mut self, now: u64) {
+        let Some(port) = &mut self.port else { return };
+        port.cycle(now);
+        while let Some(read) = self.reads.get_mut(self.requested) {
+            let (last, bytes) = read.address.beat(read.address.beats() - 1, N);
+            let end = last + bytes as u64;
+            let Some(latency) = port.request(read.address.addr, end) else {
+                return;
+            };
+            read.ready_at = now + latency;
+            self.requested += 1;
+        }
+    }
+
     fn write(&mut self, now: u64, memory: &mut impl Memory) {
         self.write_credit = self.credit(self.write_credit);
         let hides = self.hidden.is_used();
@@ -404,6 +447,9 @@ impl<const N: usize> MemorySlave<N> {
                 return;
             }
             if self.timing.bytes_per_cycle > 0.0 && self.write_credit < N as f64 {
+                return;
+            }
+            if self.port.as_ref().is_some_and(|port| !port.may_write(N)) {
                 return;
             }
             self.write_credit -= N as f64;
@@ -429,6 +475,9 @@ impl<const N: usize> MemorySlave<N> {
                     Err(fault) if write.resp == resp::OKAY => write.resp = fault.resp(),
                     Err(_) => {}
                 }
+            }
+            if let Some(port) = &mut self.port {
+                port.write(now, addr, strobe.count_ones(), write.beat == 0);
             }
             write.beat += 1;
             let done = write.beat == write.address.beats();
@@ -511,6 +560,9 @@ impl<const N: usize> MemorySlave<N> {
         if self.timing.bytes_per_cycle > 0.0 && self.read_credit < N as f64 {
             return;
         }
+        if self.port.as_ref().is_some_and(|port| !port.may_complete()) {
+            return;
+        }
         if !self.paces[4].start() {
             return;
         }
@@ -538,11 +590,15 @@ impl<const N: usize> MemorySlave<N> {
         read.beat += 1;
         drive.r.last = read.beat == read.address.beats();
         drive.r.valid = true;
+        if let Some(port) = &mut self.port {
+            port.complete(addr, bytes, read.beat == 1, drive.r.last);
+        }
         self.totals.read_bytes += bytes as u64;
         if drive.r.last {
             self.totals.reads += 1;
             self.totals.errors += u64::from(read.failed);
             self.reads.remove(at);
+            self.requested = self.requested.saturating_sub(1);
             self.current = None;
         } else if let Some((boundary, gap)) = &self.timing.completions {
             if (addr + bytes as u64) % u64::from((*boundary).max(1)) == 0 {

@@ -2,10 +2,12 @@
 
 mod checker;
 mod memory;
+mod pcie;
 mod visible;
 
 pub use checker::Checker;
 pub use memory::{Fault, Memory, MemorySlave, Order, Ram, Timing, Totals};
+pub use pcie::Pcie;
 pub use visible::{Mark, Visible};
 
 /// Values of AxBURST.

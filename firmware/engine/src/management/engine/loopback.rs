@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// Makes a queue pair one end of a connection that is not the engine's: from now on it may send, so many Reads at a time (0: none).
+    /// Makes a queue pair one end of a connection that is not the engine's: it may send, also what was posted before, and so many Reads at a time (0: none).
     pub fn connect_loopback(&mut self, qp: QpId, conn: ConnId, ord: u16) -> Result<(), Error> {
         self.check_loopback(qp)?;
         let queue = self.loopback_qp(qp)?;
@@ -75,25 +75,12 @@ impl Engine {
         queue.loopback = Some(Loopback {
             conn,
             reads: ord > 0,
-            told: false,
+            told: true,
             waits: false,
         });
+        let posted = LoopbackEvent::Posted(conn);
+        self.shared.outbox.loopback_events.push_back(posted);
         Ok(())
-    }
-
-    /// Its connection stands: what was posted meanwhile may go.
-    pub fn start_loopback(&mut self, qp: QpId) {
-        let Ok(queue) = self.loopback_qp(qp) else {
-            return;
-        };
-        if let Some(loopback) = queue.loopback.as_mut() {
-            loopback.told = true;
-            let conn = loopback.conn;
-            self.shared
-                .outbox
-                .loopback_events
-                .push_back(LoopbackEvent::Posted(conn));
-        }
     }
 
     /// An event of a connection that is not the engine's, for the same reader.
