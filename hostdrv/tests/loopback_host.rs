@@ -9,10 +9,10 @@ use weft_hostdrv::verbs::*;
 use weft_hostdrv::{Device, DeviceConfig};
 use weft_watchdog::Watchdog;
 
-const PORT: u16 = 4791;
+pub(super) const PORT: u16 = 4791;
 const SECONDS: Option<Duration> = Some(Duration::from_secs(20));
 
-fn ip(number: u8) -> Ipv4Addr {
+pub(super) fn ip(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, 0, number)
 }
 
@@ -21,7 +21,7 @@ fn device(number: u8) -> Device {
 }
 
 /// Members 1 to n.
-fn members<const N: usize>() -> (LoopbackHost, [Device; N]) {
+pub(super) fn members<const N: usize>() -> (LoopbackHost, [Device; N]) {
     let host = LoopbackHost::new();
     let devices = std::array::from_fn(|n| device(n as u8 + 1));
     for device in &devices {
@@ -30,15 +30,15 @@ fn members<const N: usize>() -> (LoopbackHost, [Device; N]) {
     (host, devices)
 }
 
-struct End {
-    pd: Pd,
-    cq: Cq,
-    mr: Mr,
-    channel: EventChannel,
+pub(super) struct End {
+    pub(super) pd: Pd,
+    pub(super) cq: Cq,
+    pub(super) mr: Mr,
+    pub(super) channel: EventChannel,
 }
 
 impl End {
-    fn new(device: &Device) -> Self {
+    pub(super) fn new(device: &Device) -> Self {
         let pd = device.alloc_pd().expect("a domain");
         let all = [
             Access::LOCAL_WRITE,
@@ -56,22 +56,27 @@ impl End {
         }
     }
 
-    fn next(&self, wanted: CmEventType) -> CmEvent {
+    pub(super) fn next(&self, wanted: CmEventType) -> CmEvent {
         self.channel
             .expect_event(wanted, SECONDS)
             .expect("it comes")
     }
 
     fn connect(&self, to: u8, param: &ConnParam) -> CmId {
+        let id = self.asks(to, &QpInit::new(&self.cq));
+        id.connect(param).expect("possible");
+        id
+    }
+
+    /// An identifier with such a queue pair, which has not asked yet.
+    pub(super) fn asks(&self, to: u8, init: &QpInit) -> CmId {
         let id = self.channel.create_id();
         id.resolve_addr(SocketAddrV4::new(ip(to), PORT))
             .expect("possible");
         self.next(CmEventType::AddrResolved);
         id.resolve_route().expect("possible");
         self.next(CmEventType::RouteResolved);
-        id.create_qp(&self.pd, &QpInit::new(&self.cq))
-            .expect("a queue pair");
-        id.connect(param).expect("possible");
+        id.create_qp(&self.pd, init).expect("a queue pair");
         id
     }
 
@@ -85,7 +90,7 @@ impl End {
         request.id
     }
 
-    fn completion(&self) -> (u64, WcStatus) {
+    pub(super) fn completion(&self) -> (u64, WcStatus) {
         let wc = self.cq.wait_one(SECONDS).expect("works").expect("in time");
         (wc.wr_id, wc.status)
     }

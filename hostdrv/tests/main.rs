@@ -5,6 +5,7 @@ mod cm_styles;
 mod fake;
 mod files;
 mod loopback_host;
+mod loopback_xrc;
 mod misuse;
 mod pairs;
 mod raw;

@@ -5,6 +5,7 @@ pub mod clients;
 pub mod ends;
 pub mod fault_injection;
 pub mod goodput;
+pub mod lent_program;
 pub mod markers;
 pub mod namespace;
 pub mod peer;

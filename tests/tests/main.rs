@@ -38,6 +38,7 @@ mod share_device;
 mod share_exit;
 mod share_inside;
 mod share_strangers;
+mod share_xrc;
 mod shared_control;
 mod shared_queues;
 mod simulated_threads;

@@ -32,8 +32,8 @@ const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 
 /// Requests as they should be, of which words are changed.
-const REQUESTS: [[u64; 8]; 16] = [
-    [HELLO, 1, 4, 0, 0, 0, 0, 0],
+const REQUESTS: [[u64; 8]; 24] = [
+    [HELLO, 1, 5, 0, 0, 0, 0, 0],
     [EXTENSIONS, 0, 0, 0, 0, 0, 0, 0],
     [1, 16, 16, 1, 1, 0, 32, 0],
     [1, 16, 1, 1, 1, 64, 32, 1],
@@ -49,6 +49,14 @@ const REQUESTS: [[u64; 8]; 16] = [
     [12, 1, 0, 0, 0, 0, 0, 0],
     [13, 2, 8, 1, 0, 0, 0, 0],
     [14, 1, 0, 0, 0, 0, 0, 0],
+    [15, 1 << 21, 4096, 1 << 21, 4096, 0, 0, 0],
+    [16, 1 << 21, 0, 0, 0, 0, 0, 0],
+    [11, 2, 16 | 16 << 32, 1 | 1 << 32, 0, 32, 0, 1],
+    [17, 1, 0, 0, 0, 0, 0, 0],
+    [17, 1, 1, 7, 8, 0, 0, 0],
+    [18, 0, 0, 0, 0, 0, 0, 0],
+    [19, 0, 2, 8, 1, 0, 0, 0],
+    [20, 0, 2, 0, 0, 0, 0, 0],
 ];
 
 fn number(random: &mut ChaCha8Rng) -> u64 {
@@ -339,7 +347,7 @@ fn campaign() {
             held: Vec::new(),
         };
         if random.random_range(0..8) > 0 {
-            let hello = [HELLO, 1, random.random_range(1..5)];
+            let hello = [HELLO, 1, random.random_range(1..6)];
             let (status, words, files) = beside
                 .scene
                 .ask(&hostile.client, &hello, &[])
@@ -392,6 +400,6 @@ fn campaign() {
     let left = open_files();
     assert!(left <= files, "{left} files are open, and {files} were");
     drop(honest);
-    scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
+    scene.nothing_is_left();
     no_faults(&scene.bench);
 }

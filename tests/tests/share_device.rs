@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::dma::{page_size, Pages};
@@ -18,6 +18,7 @@ use weft_share::Limits;
 use weft_tests::clients::{broker_scene, Scene};
 use weft_tests::ends::{no_faults, pattern, PORT};
 use weft_tests::left_out_on_card;
+use weft_tests::lent_program::until;
 
 /// Writes of each thread.
 const WRITES: u64 = 60;
@@ -72,18 +73,6 @@ impl Peer {
                 self.turn(scene);
             }
         }
-    }
-}
-
-/// Looks until there is something.
-fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let limit = Instant::now() + Duration::from_secs(120);
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < limit, "waited in vain");
-        thread::yield_now();
     }
 }
 
@@ -261,7 +250,7 @@ fn a_program_is_written_once() {
     run(&mut scene, move || device);
     let path = scene.path.clone();
     run(&mut scene, move || weft_share::open(&path).expect("lent"));
-    scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
+    scene.nothing_is_left();
     no_faults(&scene.bench);
 }
 

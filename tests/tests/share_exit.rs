@@ -1,30 +1,20 @@
 //! A broker's client that closes its connection and is gone: the peer hears of it in order, with all that was posted before.
 
 use std::net::SocketAddrV4;
+use std::path::Path;
 use std::thread;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::unstable::control;
 use weft_hostdrv::verbs::*;
-use weft_hostdrv::Device;
 use weft_share::Limits;
-use weft_tests::clients::{broker_scene, Scene};
+use weft_tests::clients::{broker_scene, Honest, Scene};
 use weft_tests::ends::{pattern, LEN, PORT};
 use weft_tests::left_out_on_card;
+use weft_tests::lent_program::Program;
 
 /// Words that a client writes before it goes.
 const WORDS: u64 = 20;
-
-/// Nothing of clients is counted any more.
-fn nothing_is_left(scene: &mut Scene) {
-    for _ in 0..100_000 {
-        scene.turn();
-        if scene.broker.in_use().is_empty() {
-            return;
-        }
-    }
-    assert_eq!(scene.broker.in_use(), []);
-}
 
 /// The next event of the peer's, which accepts who comes.
 fn peer_hears(scene: &mut Scene, accepted: &mut Vec<CmId>) -> Option<CmEvent> {
@@ -36,15 +26,23 @@ fn peer_hears(scene: &mut Scene, accepted: &mut Vec<CmId>) -> Option<CmEvent> {
     (event.event == CmEventType::Disconnected).then_some(event)
 }
 
+/// Commands the end of its connection and is gone, as a process that exits: the broker has not seen the command.
+fn disconnect_and_exit(mut honest: Honest) {
+    let disconnect = control::disconnect(honest.conn);
+    let control = honest.client.control();
+    control.post(&disconnect, &[]).expect("room");
+}
+
 /// Writes all of the peer's region, closes the connection and drops all it has. It waits for nothing.
-fn write_and_leave(device: &Device, to: SocketAddrV4, there: RemoteRegion) {
-    let pd = device.alloc_pd().expect("a domain");
-    let cq = device.create_cq(16, None).expect("a queue");
+fn write_and_leave(path: &Path, to: SocketAddrV4, there: RemoteRegion) {
+    let program = Program::open(path);
+    let Program {
+        channel, pd, cq, ..
+    } = &program;
     let mr = pd.alloc_mr(LEN, Access::LOCAL_WRITE).expect("a region");
     mr.write(0, &pattern(LEN, 5)).expect("inside");
-    let channel = device.create_event_channel();
-    let (init, param) = (QpInit::new(&cq), ConnParam::default());
-    let server = channel.connect(to, &pd, &init, &param, None);
+    let (init, param) = (QpInit::new(cq), ConnParam::default());
+    let server = channel.connect(to, pd, &init, &param, None);
     let server = server.expect("it stands");
     let write = SendWr::write(1, there).sge(mr.sge(0, LEN as u32));
     server.post_send(write).expect("room");
@@ -61,10 +59,7 @@ fn a_lent_device_that_goes_closes_first() {
     let listener = scene.peer.listen(&scene.bench);
     let to = SocketAddrV4::new(scene.bench.ip(1), PORT);
     let (path, there) = (scene.path.clone(), scene.peer.mr.remote());
-    let client = thread::spawn(move || {
-        let device = weft_share::open(&path).expect("lent");
-        write_and_leave(&device, to, there);
-    });
+    let client = thread::spawn(move || write_and_leave(&path, to, there));
     let mut accepted = Vec::new();
     let end = scene.until(|scene| peer_hears(scene, &mut accepted));
     assert_eq!(end.reason, Some(DisconnectReason::Peer));
@@ -72,7 +67,7 @@ fn a_lent_device_that_goes_closes_first() {
     scene.until(|_| client.is_finished().then_some(()));
     client.join().expect("no panic");
     drop((end, accepted));
-    nothing_is_left(&mut scene);
+    scene.nothing_is_left();
     drop(listener);
 }
 
@@ -89,19 +84,13 @@ fn a_client_that_exits_closes_first() {
     for word in 1..=WORDS {
         honest.post_to(rkey, addr + 8 * word).expect("room");
     }
-    let disconnect = control::disconnect(honest.conn);
-    honest
-        .client
-        .control()
-        .post(&disconnect, &[])
-        .expect("room");
-    drop(honest.client);
+    disconnect_and_exit(honest);
     let end = scene.until(|scene| peer_hears(scene, &mut Vec::new()));
     assert_eq!(end.reason, Some(DisconnectReason::Peer));
     let there = scene.peer.mr.to_vec(0, 8 * (WORDS as usize + 1));
     let words = there.expect("inside");
     assert!(words.chunks(8).all(|word| word == 1u64.to_ne_bytes()));
-    nothing_is_left(&mut scene);
+    scene.nothing_is_left();
 }
 
 /// The peer's host is away: the connection is cut off when its time is over, and nothing is left.
@@ -115,13 +104,7 @@ fn a_client_that_is_gone_closes_within_a_limit() {
     let mut honest = scene.honest();
     honest.work(&mut scene);
     honest.post(&scene).expect("room");
-    let disconnect = control::disconnect(honest.conn);
-    honest
-        .client
-        .control()
-        .post(&disconnect, &[])
-        .expect("room");
-    drop(honest.client);
+    disconnect_and_exit(honest);
     let device = scene.bench.device(0).clone();
     let begun = device.now();
     let mut turn = || {

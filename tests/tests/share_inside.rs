@@ -1,77 +1,31 @@
 //! Clients of one broker reach each other by the card's own address: the loop inside the host carries it, and each has what is its own alone.
 
 use std::net::SocketAddrV4;
+use std::path::PathBuf;
 use std::sync::mpsc::{channel, Receiver};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weft_hostdrv::cm::*;
 use weft_hostdrv::unstable::control::{self, ConnectParams, Endpoint, Event};
 use weft_hostdrv::verbs::*;
-use weft_hostdrv::Device;
 use weft_share::{Client, Limits};
 use weft_tests::clients::{broker_scene, Scene};
-use weft_tests::ends::{no_faults, pattern};
+use weft_tests::ends::pattern;
 use weft_tests::left_out_on_card;
+use weft_tests::lent_program::{two_programs, Program};
 
 const PORT: u16 = 4801;
 const BYTES: usize = 20_000;
 
-fn event(channel: &EventChannel) -> CmEvent {
-    let limit = Instant::now() + Duration::from_secs(10);
-    loop {
-        if let Some(event) = channel.try_get_event().expect("it works") {
-            return event;
-        }
-        assert!(Instant::now() < limit, "waited in vain");
-        thread::yield_now();
-    }
-}
-
-fn wanted(channel: &EventChannel, kind: CmEventType) -> CmEvent {
-    let event = event(channel);
-    assert_eq!(event.event, kind);
-    event
-}
-
-fn next(cq: &Cq) -> Wc {
-    let limit = Instant::now() + Duration::from_secs(10);
-    loop {
-        if let Some(wc) = cq.poll_one().expect("it works") {
-            return wc;
-        }
-        assert!(Instant::now() < limit, "waited in vain");
-        thread::yield_now();
-    }
-}
-
 /// An identifier with a queue pair on the way to the card's own address.
-fn resolved(device: &Device, channel: &EventChannel, pd: &Pd, cq: &Cq) -> CmId {
-    let id = channel.create_id();
-    let to = SocketAddrV4::new(device.ip(), PORT);
-    id.resolve_addr(to).expect("possible");
-    wanted(channel, CmEventType::AddrResolved);
-    id.resolve_route().expect("possible");
-    wanted(channel, CmEventType::RouteResolved);
-    id.create_qp(pd, &QpInit::new(cq)).expect("a queue pair");
-    id
+fn resolved(program: &Program) -> CmId {
+    let to = SocketAddrV4::new(program.device.ip(), PORT);
+    program.resolved(to, &QpInit::new(&program.cq))
 }
 
 /// Waits for word from another client's thread.
 fn word<T>(from: &Receiver<T>) -> T {
     from.recv_timeout(Duration::from_secs(10)).expect("in time")
-}
-
-/// Turns until these threads are over.
-fn over<const N: usize>(scene: &mut Scene, threads: [thread::JoinHandle<()>; N]) {
-    // They have limits of their own.
-    while !threads.iter().all(|one| one.is_finished()) {
-        scene.turn();
-        thread::yield_now();
-    }
-    for one in threads {
-        one.join().expect("it works");
-    }
 }
 
 /// Send, Write, Read and an atomic between two clients; private data both ways; a rejection, and the end in order.
@@ -80,78 +34,62 @@ fn two_clients_reach_each_other() {
     if left_out_on_card("two_clients_reach_each_other", "it has a broker") {
         return;
     }
-    let mut scene = broker_scene(91, Limits::default());
-    let path = scene.path.clone();
     let (tell, told) = channel();
     let (done, over_there) = channel();
-    let server = thread::spawn({
-        let path = path.clone();
-        move || {
-            let device = weft_share::open(&path).expect("lent");
-            let (pd, channel) = (
-                device.alloc_pd().expect("a domain"),
-                device.create_event_channel(),
-            );
-            let cq = device.create_cq(64, None).expect("a queue");
-            let rights = [
-                Access::LOCAL_WRITE,
-                Access::REMOTE_WRITE,
-                Access::REMOTE_READ,
-                Access::REMOTE_ATOMIC,
-            ];
-            let rights = rights.into_iter().fold(Access::NONE, |a, b| a | b);
-            let mr = pd.alloc_mr(3 * BYTES, rights).expect("a region");
-            let listener = channel.create_id();
-            let here = SocketAddrV4::new(device.ip(), PORT);
-            listener.bind_addr(here).expect("free");
-            listener.listen(4).expect("possible");
-            tell.send(mr.remote()).expect("a client");
-            let request = wanted(&channel, CmEventType::ConnectRequest);
-            assert_eq!(request.private_data, b"first");
-            request.id.reject(b"not now").expect("possible");
-            let request = wanted(&channel, CmEventType::ConnectRequest);
-            let id = request.id.clone();
-            let qp = id.create_qp(&pd, &QpInit::new(&cq)).expect("a queue pair");
-            qp.post_recv(RecvWr::new(1).sge(mr.sge(2 * BYTES as u64, BYTES as u32)))
-                .expect("room");
-            let accept = ConnParam {
-                private_data: b"welcome".to_vec(),
-                ..ConnParam::default()
-            };
-            id.accept(&accept).expect("possible");
-            wanted(&channel, CmEventType::Established);
-            let wc = next(&cq);
-            assert_eq!((wc.status, wc.byte_len), (WcStatus::Success, BYTES as u32));
-            let sent = mr.to_vec(2 * BYTES, BYTES).expect("inside");
-            assert!(sent == pattern(BYTES, 3));
-            word(&over_there);
-            assert!(mr.to_vec(0, BYTES).expect("inside") == pattern(BYTES, 4));
-            wanted(&channel, CmEventType::Disconnected);
-        }
-    });
-    let client = thread::spawn(move || {
-        let device = weft_share::open(&path).expect("lent");
-        let (pd, channel) = (
-            device.alloc_pd().expect("a domain"),
-            device.create_event_channel(),
-        );
-        let cq = device.create_cq(64, None).expect("a queue");
+    let server = move |path: PathBuf| {
+        let program = Program::open(&path);
+        let Program { pd, cq, .. } = &program;
+        let rights = [
+            Access::LOCAL_WRITE,
+            Access::REMOTE_WRITE,
+            Access::REMOTE_READ,
+            Access::REMOTE_ATOMIC,
+        ];
+        let rights = rights.into_iter().fold(Access::NONE, |a, b| a | b);
+        let mr = pd.alloc_mr(3 * BYTES, rights).expect("a region");
+        let _listener = program.listen(PORT);
+        tell.send(mr.remote()).expect("a client");
+        let request = program.wanted(CmEventType::ConnectRequest);
+        assert_eq!(request.private_data, b"first");
+        request.id.reject(b"not now").expect("possible");
+        let request = program.wanted(CmEventType::ConnectRequest);
+        let id = request.id.clone();
+        let qp = id.create_qp(pd, &QpInit::new(cq)).expect("a queue pair");
+        qp.post_recv(RecvWr::new(1).sge(mr.sge(2 * BYTES as u64, BYTES as u32)))
+            .expect("room");
+        let accept = ConnParam {
+            private_data: b"welcome".to_vec(),
+            ..ConnParam::default()
+        };
+        id.accept(&accept).expect("possible");
+        program.wanted(CmEventType::Established);
+        let wc = program.next();
+        assert_eq!((wc.status, wc.byte_len), (WcStatus::Success, BYTES as u32));
+        let sent = mr.to_vec(2 * BYTES, BYTES).expect("inside");
+        assert!(sent == pattern(BYTES, 3));
+        word(&over_there);
+        assert!(mr.to_vec(0, BYTES).expect("inside") == pattern(BYTES, 4));
+        program.wanted(CmEventType::Disconnected);
+    };
+    let client = move |path: PathBuf| {
+        let program = Program::open(&path);
+        let pd = &program.pd;
         let rights = Access::LOCAL_WRITE | Access::READ_SINK;
         let mr = pd.alloc_mr(3 * BYTES, rights).expect("a region");
         // Nobody listens yet, or on another port.
         let there: RemoteRegion = word(&told);
-        let id = resolved(&device, &channel, &pd, &cq);
+        let id = resolved(&program);
         let ask = |private_data: &[u8]| ConnParam {
             private_data: private_data.to_vec(),
             ..ConnParam::default()
         };
         id.connect(&ask(b"first")).expect("possible");
-        let said = wanted(&channel, CmEventType::Rejected);
+        let said = program.wanted(CmEventType::Rejected);
         assert_eq!(said.private_data, b"not now");
         drop(id);
-        let id = resolved(&device, &channel, &pd, &cq);
+        let id = resolved(&program);
         id.connect(&ask(b"second")).expect("possible");
-        let said = wanted(&channel, CmEventType::Established);
+        let said = program.wanted(CmEventType::Established);
         assert_eq!(said.private_data, b"welcome");
         let qp = id.qp().expect("connected");
         let whole = |at: usize| mr.sge(at as u64, BYTES as u32);
@@ -164,17 +102,15 @@ fn two_clients_reach_each_other() {
         ];
         for (wr, number) in works.into_iter().zip(1..) {
             qp.post_send(wr).expect("room");
-            let wc = next(&cq);
+            let wc = program.next();
             assert_eq!((wc.wr_id, wc.status), (number, WcStatus::Success));
         }
         assert!(mr.to_vec(2 * BYTES, BYTES).expect("inside") == pattern(BYTES, 4));
         done.send(()).expect("a server");
         id.disconnect().expect("possible");
-        wanted(&channel, CmEventType::Disconnected);
-    });
-    over(&mut scene, [server, client]);
-    scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
-    no_faults(&scene.bench);
+        program.wanted(CmEventType::Disconnected);
+    };
+    two_programs(91, server, client);
 }
 
 /// Whom nobody hears is told so; one who asks and is gone, or is asked and is gone, leaves nothing with the other.
@@ -183,74 +119,56 @@ fn whoever_is_gone_leaves_nothing_inside() {
     if left_out_on_card("whoever_is_gone_leaves_nothing_inside", "it has a broker") {
         return;
     }
-    let mut scene = broker_scene(92, Limits::default());
-    let path = scene.path.clone();
     let (tell, told) = channel();
     let (go, gone) = channel();
-    let server = thread::spawn({
-        let path = path.clone();
-        move || {
-            let device = weft_share::open(&path).expect("lent");
-            let channel = device.create_event_channel();
-            word(&gone);
-            let listener = channel.create_id();
-            let here = SocketAddrV4::new(device.ip(), PORT);
-            listener.bind_addr(here).expect("free");
-            listener.listen(4).expect("possible");
-            tell.send(()).expect("a client");
-            // The first one has gone before it is answered; the second is dropped.
-            let request = wanted(&channel, CmEventType::ConnectRequest);
-            tell.send(()).expect("a client");
-            word(&gone);
-            let pd = device.alloc_pd().expect("a domain");
-            let cq = device.create_cq(8, None).expect("a queue");
-            let made = request.id.create_qp(&pd, &QpInit::new(&cq));
-            made.expect("a queue pair");
-            let accepted = request.id.accept(&ConnParam::default());
-            let told = || event(&channel).event == CmEventType::ConnectError;
-            assert!(accepted.is_err() || told(), "nobody is there");
-            let request = loop {
-                let event = event(&channel);
-                if event.event == CmEventType::ConnectRequest {
-                    break event;
-                }
-            };
-            drop(request);
-            tell.send(()).expect("a client");
-        }
-    });
-    let client = thread::spawn(move || {
-        let device = weft_share::open(&path).expect("lent");
-        let pd = device.alloc_pd().expect("a domain");
-        let cq = device.create_cq(64, None).expect("a queue");
-        let channel = device.create_event_channel();
-        let id = resolved(&device, &channel, &pd, &cq);
+    let server = move |path: PathBuf| {
+        let program = Program::open(&path);
+        let Program { pd, cq, .. } = &program;
+        word(&gone);
+        let _listener = program.listen(PORT);
+        tell.send(()).expect("a client");
+        // The first one has gone before it is answered; the second is dropped.
+        let request = program.wanted(CmEventType::ConnectRequest);
+        tell.send(()).expect("a client");
+        word(&gone);
+        let made = request.id.create_qp(pd, &QpInit::new(cq));
+        made.expect("a queue pair");
+        let accepted = request.id.accept(&ConnParam::default());
+        let told = || program.event().event == CmEventType::ConnectError;
+        assert!(accepted.is_err() || told(), "nobody is there");
+        let request = loop {
+            let event = program.event();
+            if event.event == CmEventType::ConnectRequest {
+                break event;
+            }
+        };
+        drop(request);
+        tell.send(()).expect("a client");
+    };
+    let client = move |path: PathBuf| {
+        let program = Program::open(&path);
+        let id = resolved(&program);
         id.connect(&ConnParam::default()).expect("possible");
-        wanted(&channel, CmEventType::Rejected);
+        program.wanted(CmEventType::Rejected);
         go.send(()).expect("a server");
         word(&told);
         {
-            let device = weft_share::open(&path).expect("lent");
-            let pd = device.alloc_pd().expect("a domain");
-            let cq = device.create_cq(64, None).expect("a queue");
-            let channel = device.create_event_channel();
-            let id = resolved(&device, &channel, &pd, &cq);
+            let program = Program::open(&path);
+            let id = resolved(&program);
             id.connect(&ConnParam::default()).expect("possible");
             word(&told);
         }
         go.send(()).expect("a server");
-        let id = resolved(&device, &channel, &pd, &cq);
+        let id = resolved(&program);
         id.connect(&ConnParam::default()).expect("possible");
         word(&told);
-        let said = event(&channel).event;
+        let said = program.event().event;
         assert!(
             matches!(said, CmEventType::Rejected | CmEventType::ConnectError),
             "{said:?}"
         );
-    });
-    over(&mut scene, [server, client]);
-    scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
-    no_faults(&scene.bench);
+    };
+    two_programs(92, server, client);
 }
 
 /// A connection inside the host that is another's is as one that is not there.

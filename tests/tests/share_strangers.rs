@@ -407,7 +407,7 @@ fn a_target_opened_again_is_counted_once() {
         assert!(used.contains(&of), "{used:?}");
     }
     drop(client);
-    scene.until(|scene| scene.broker.in_use().is_empty().then_some(()));
+    scene.nothing_is_left();
 }
 
 /// D14: when a client goes, nobody counts what it has written into its completion queue.

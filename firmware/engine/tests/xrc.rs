@@ -296,7 +296,15 @@ fn each_kind_of_queue_pair_does_its_own() {
     let called = b.call(0, |e, now, card| e.connect(now, qp, &too_long, card));
     let (given, limit) = (505, 504);
     assert_eq!(called, Err(Error::PrivateDataTooLong { given, limit }));
-    assert_eq!(b.hosts[0].engine.check_loopback(qp), wrong);
+    let engine = &b.hosts[0].engine;
+    assert_eq!(engine.check_loopback_caller(qp), Ok(true));
+    for xrc in [false, true] {
+        assert_eq!(engine.check_loopback_accepter(qp, xrc), wrong);
+    }
+    let engine = &b.hosts[1].engine;
+    assert_eq!(engine.check_loopback_caller(other), Err(Error::WrongQpKind));
+    assert_eq!(engine.check_loopback_accepter(other, false), wrong);
+    assert_eq!(engine.check_loopback_accepter(other, true), Ok(()));
     // A domain is there as long as something is in it.
     let engine = &mut b.hosts[1].engine;
     assert_eq!(engine.dealloc_xrcd(xrcd), Err(Error::InUse));

@@ -71,7 +71,7 @@ absent! {
 /// Opcodes that iWARP does not have.
 pub(crate) static SEND_WITH_IMM: Absent = Absent::new("IBV_WR_SEND_WITH_IMM");
 /// What a broker does not lend.
-pub(crate) static LENT: Absent = Absent::new("XRC of a card that a broker lends");
+pub(crate) static LENT: Absent = Absent::new("what a broker does not lend");
 
 /// At exit, what was called that is not there is told, if the environment asks for it.
 pub(crate) fn at_exit() {

@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use weft_hostdrv::cm::CmError;
+use weft_hostdrv::transport::TransportError;
 use weft_hostdrv::verbs::VerbsError;
 use weft_hostdrv::DeviceError;
 
@@ -106,6 +107,7 @@ fn of_device(error: &DeviceError) -> c_int {
             absent::LENT.note();
             libc::EOPNOTSUPP
         }
+        DeviceError::Transport(TransportError::Unmappable { .. }) => libc::EOPNOTSUPP,
         _ => libc::EIO,
     }
 }

@@ -158,10 +158,7 @@ fn attributes(process: &Process) -> ibv_device_attr {
     attr.hw_ver = 1;
     attr.max_qp = most(device.max_qp as usize);
     attr.max_qp_wr = most(device.max_qp_wr as usize);
-    attr.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS;
-    if !settings::is_lent() {
-        attr.device_cap_flags |= IBV_DEVICE_XRC;
-    }
+    attr.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC;
     attr.max_sge = most(device.max_send_sge.min(device.max_recv_sge));
     attr.max_sge_rd = most(device.max_send_sge);
     attr.max_cq = most(2 * device.max_qp as usize);

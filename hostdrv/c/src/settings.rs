@@ -63,11 +63,6 @@ pub(crate) fn check_lent(device: Device) -> Answer<Device> {
     Ok(device)
 }
 
-/// Is the card a broker's?
-pub(crate) fn is_lent() -> bool {
-    LENT.get().is_some()
-}
-
 /// Address and prefix.
 fn address() -> Answer<(Ipv4Addr, u32)> {
     let wrong = || Refused::new(libc::EINVAL, "WEFT_IP is no address: 10.0.0.1/24");

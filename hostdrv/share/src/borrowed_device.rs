@@ -5,12 +5,15 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::packet::{
-    pair, DOMAIN, JOIN, LEAVE_DOMAIN, LEAVE_JOINED, LEAVE_QUEUE_PAIR, LEAVE_SHARED_RECEIVES,
-    MEMORY, QUEUE_PAIR, SHARED_RECEIVES,
+    pair, CLOSE_TARGET, DOMAIN, JOIN, LEAVE_DOMAIN, LEAVE_JOINED, LEAVE_QUEUE_PAIR,
+    LEAVE_SHARED_RECEIVES, LEAVE_XRCD, MEMORY, QUEUE_PAIR, SHARED_RECEIVES, XRCD, XRCD_EXISTING,
+    XRCD_NEW, XRCD_OR_NEW, XRC_RECEIVES, XRC_TARGET,
 };
 use super::talk::{half, some, Talk};
 use weft_card_transport::{CardLender, LentMemory, MOST_PARTS};
-use weft_hostdrv::device::{DeviceLender, QueuePairAsked, QueuePairLent};
+use weft_hostdrv::device::{
+    DeviceLender, QueuePairAsked, QueuePairLent, TargetLent, XrcLender, XrcReceivesAsked, XrcdAsked,
+};
 use weft_hostdrv::verbs::{Access, SharedLine};
 
 /// Looks before a thread that waits for an answer sleeps.
@@ -38,6 +41,15 @@ impl BorrowedDevice {
         let line = talk.line.clone();
         let line = line.ok_or(io::ErrorKind::Unsupported)?;
         Ok(Self { talk, line })
+    }
+
+    /// A broker of an older version would make what has nothing of XRC.
+    fn check_xrc(&self) -> io::Result<()> {
+        if self.talk.version < 5 {
+            let why = "the broker speaks a version of the interface before 5, which lends a device no XRC";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        Ok(())
     }
 
     fn gone(&self) -> Option<String> {
@@ -86,6 +98,70 @@ impl CardLender for BorrowedDevice {
     }
 }
 
+/// A number of a domain that begins with 1, by the broker's place, and the other way.
+fn number_of(place: u64) -> u32 {
+    half(place.saturating_add(1))
+}
+
+fn place_of(number: u32) -> u64 {
+    u64::from(number).wrapping_sub(1)
+}
+
+impl XrcLender for BorrowedDevice {
+    fn xrcd(&self, asked: XrcdAsked) -> io::Result<Option<u32>> {
+        self.check_xrc()?;
+        let request = match asked {
+            XrcdAsked::Unnamed => [XRCD, XRCD_NEW, 0, 0, 0],
+            XrcdAsked::OfFile {
+                name: (device, inode),
+                existing,
+                new,
+            } => {
+                let how = match (existing, new) {
+                    (true, false) => XRCD_EXISTING,
+                    (true, true) => XRCD_OR_NEW,
+                    (false, _) => XRCD_NEW,
+                };
+                [XRCD, how, 1, device, inode]
+            }
+        };
+        let ([is_there, place, ..], _) = self.talk.request(&request)?;
+        Ok((is_there != 0).then(|| number_of(place)))
+    }
+
+    fn leave_xrcd(&self, xrcd: u32) -> io::Result<()> {
+        self.talk.request(&[LEAVE_XRCD, place_of(xrcd)])?;
+        Ok(())
+    }
+
+    fn xrc_receives(&self, asked: &XrcReceivesAsked) -> io::Result<(u32, [OwnedFd; 2])> {
+        let request = [
+            XRC_RECEIVES,
+            place_of(asked.xrcd),
+            asked.pd.into(),
+            asked.max_wr.into(),
+            asked.max_sge as u64,
+            asked.limit.into(),
+        ];
+        let ([number, ..], files) = self.talk.request(&request)?;
+        Ok((half(number), some(files)?))
+    }
+
+    fn target(&self, xrcd: u32, pd: u32) -> io::Result<TargetLent> {
+        let request = [XRC_TARGET, place_of(xrcd), pd.into()];
+        let ([number, qp_num, ..], _) = self.talk.request(&request)?;
+        Ok(TargetLent {
+            number: half(number),
+            qp_num: half(qp_num),
+        })
+    }
+
+    fn leave_target(&self, number: u32) -> io::Result<()> {
+        self.talk.request(&[CLOSE_TARGET, number.into()])?;
+        Ok(())
+    }
+}
+
 impl DeviceLender for BorrowedDevice {
     fn alloc_pd(&self) -> io::Result<u32> {
         let ([number, ..], _) = self.talk.request(&[DOMAIN])?;
@@ -103,6 +179,9 @@ impl DeviceLender for BorrowedDevice {
             send.try_into().map_err(too_many)?,
             recv.try_into().map_err(too_many)?,
         ];
+        if asked.initiator {
+            self.check_xrc()?;
+        }
         let request = [
             QUEUE_PAIR,
             asked.pd.into(),
@@ -111,10 +190,12 @@ impl DeviceLender for BorrowedDevice {
             asked.inline as u64,
             asked.cqe as u64,
             asked.srq.unwrap_or(0).into(),
+            asked.initiator.into(),
         ];
-        let ([number, ..], files) = self.talk.request(&request)?;
+        let ([number, qp_num, ..], files) = self.talk.request(&request)?;
         Ok(QueuePairLent {
             number: half(number),
+            qp_num: half(qp_num),
             files: some(files)?,
         })
     }

@@ -147,7 +147,7 @@ impl Broker {
             handled += 1;
             true
         });
-        if self.clients.len() < before {
+        if self.clients.len() < before || domains.was_left() {
             let opened = self.clients.iter().map(Session::opened);
             domains.sweep(opened);
         }

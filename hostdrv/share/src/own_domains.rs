@@ -6,7 +6,9 @@ use super::asked::{charge, half, size, text};
 use super::packet::{halves, words, Words};
 use super::queue_pairs::{lend_qp, Lent};
 use weft_hostdrv::device::{Account, Charge, Device, Resource};
-use weft_hostdrv::verbs::{lent_srq_bytes, ControlLease, Pd, Qp, QpCap, QpInit, Srq, SrqInit};
+use weft_hostdrv::verbs::{
+    lent_srq_bytes, ControlLease, Pd, Qp, QpCap, QpInit, QpKind, Srq, SrqInit,
+};
 
 /// What a client has of them. What uses something goes before it.
 #[derive(Default)]
@@ -21,7 +23,8 @@ fn none() -> String {
 }
 
 impl OwnDomains {
-    fn pd(&self, number: u32) -> Result<&Pd, String> {
+    /// The domain that commands call so.
+    pub(super) fn pd(&self, number: u32) -> Result<&Pd, String> {
         let found = self.pds.iter().find(|(own, ..)| *own == number);
         found.map(|(_, pd, _)| pd).ok_or_else(none)
     }
@@ -63,7 +66,7 @@ impl OwnDomains {
         qps: &'q mut Vec<Qp>,
         asked: &[u64],
     ) -> Result<Lent<'q>, String> {
-        let [pd, work, sges, inline, cqe, srq, ..] = *asked else {
+        let [pd, work, sges, inline, cqe, srq, kind, ..] = *asked else {
             return Err("no such request".to_owned());
         };
         let pd = self.pd(u32::try_from(pd).unwrap_or(u32::MAX))?;
@@ -84,8 +87,12 @@ impl OwnDomains {
             max_inline_data: usize::try_from(inline).unwrap_or(usize::MAX),
         };
         let cqe = usize::try_from(cqe).unwrap_or(usize::MAX);
+        let kind = match kind {
+            0 => QpKind::Rc,
+            _ => QpKind::XrcInitiator,
+        };
         lend_qp(device, pd, control, account, qps, (cap, cqe), |init| {
-            QpInit { srq, ..init }
+            QpInit { srq, kind, ..init }
         })
     }
 

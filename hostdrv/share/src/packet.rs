@@ -40,6 +40,15 @@ pub(super) const LEAVE_SHARED_RECEIVES: u64 = 14;
 /// Parts of memory as one range, and its end.
 pub(super) const JOIN: u64 = 15;
 pub(super) const LEAVE_JOINED: u64 = 16;
+/// Since version 5, XRC of a device: a domain by a file, or a new one; its end; shared receives of it, and targets, in the client's own protection domains.
+pub(super) const XRCD: u64 = 17;
+/// How a domain is opened: one that is there, or a new one, or either.
+pub(super) const XRCD_EXISTING: u64 = 0;
+pub(super) const XRCD_OR_NEW: u64 = 1;
+pub(super) const XRCD_NEW: u64 = 2;
+pub(super) const LEAVE_XRCD: u64 = 18;
+pub(super) const XRC_RECEIVES: u64 = 19;
+pub(super) const XRC_TARGET: u64 = 20;
 /// Since version 2.
 pub(super) const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 

@@ -169,6 +169,24 @@ impl Session {
                 opened.close_target(control, rest);
                 Ok(without_files(words(&[])))
             }
+            (packet::XRCD, Some(_)) => {
+                let place = domains.open_of_file(device, opened, (account, *user), rest);
+                place.map(without_files)
+            }
+            (packet::LEAVE_XRCD, Some(_)) => {
+                let left = domains.leave(opened, rest);
+                left.map(|()| without_files(words(&[])))
+            }
+            (packet::XRC_RECEIVES, Some(control)) => {
+                let pd = own.pd(half(rest, 1));
+                pd.and_then(|pd| opened.device_srq(pd, control, account, rest))
+            }
+            (packet::XRC_TARGET, Some(control)) => {
+                let pd = own.pd(half(rest, 1));
+                let target =
+                    pd.and_then(|pd| opened.give_target(control, account, size(rest, 0), Err(pd)));
+                target.map(without_files)
+            }
             (packet::CREATE_QP, Some(control)) => {
                 create_qp(device, pd, control, account, qps, rest)
             }
@@ -195,7 +213,10 @@ impl Session {
             }
             (packet::SHARED_RECEIVES, Some(control)) => own.receives(control, account, rest),
             (packet::LEAVE_SHARED_RECEIVES, Some(control)) => {
-                let left = own.leave_receives(control, rest);
+                let left = match opened.leave_srq(control, rest) {
+                    true => Ok(()),
+                    false => own.leave_receives(control, rest),
+                };
                 left.map(|()| without_files(words(&[])))
             }
             (packet::MEMORY, Some(control)) => {

@@ -4,7 +4,9 @@ use std::io;
 
 use super::client::{Client, SharedQp, SharedRegion};
 use super::domains::NAME;
-use super::packet::{CLOSE_TARGET, OPEN_XRCD, TARGET, XRC_SRQ};
+use super::packet::{
+    CLOSE_TARGET, OPEN_XRCD, TARGET, XRCD_EXISTING, XRCD_NEW, XRCD_OR_NEW, XRC_SRQ,
+};
 use super::talk::{half, some};
 use weft_hostdrv::unstable::control::QpId;
 use weft_hostdrv::unstable::SharedSrq;
@@ -30,9 +32,9 @@ impl Client {
     /// their own. Brokers before version 3 have none.
     pub fn open_xrcd(&self, name: &str, how: XrcdOpen) -> io::Result<SharedXrcd> {
         let how = match how {
-            XrcdOpen::Existing => 0,
-            XrcdOpen::OrNew => 1,
-            XrcdOpen::New => 2,
+            XrcdOpen::Existing => XRCD_EXISTING,
+            XrcdOpen::OrNew => XRCD_OR_NEW,
+            XrcdOpen::New => XRCD_NEW,
         };
         let mut request = [OPEN_XRCD, how, 0, 0, 0, 0, 0, 0];
         if name.len() > 8 * NAME || name.is_empty() || name.contains('\0') {

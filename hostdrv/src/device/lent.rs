@@ -14,6 +14,7 @@ use weft_layout::{CommandOpcode, Cqe};
 use weft_queues::{Capacity, CompletionQueue, QueuePair};
 
 use super::control::Control;
+use super::lent_xrc::{LentXrc, XrcLender};
 use crate::card::{Fence, MemoryMap};
 use crate::error::DeviceError;
 use weft_card_transport::queue_memory::QueueMemory;
@@ -33,6 +34,8 @@ pub struct QueuePairAsked {
     pub cqe: usize,
     /// The shared receive queue that it takes its receives from.
     pub srq: Option<u32>,
+    /// It is an XRC initiator.
+    pub initiator: bool,
 }
 
 /// A queue pair that was lent.
@@ -40,12 +43,14 @@ pub struct QueuePairAsked {
 pub struct QueuePairLent {
     /// What commands call it.
     pub number: u32,
+    /// Its number, which no other one of the lender's has.
+    pub qp_num: u32,
     /// Its queues' memory, and that of its completion queue.
     pub files: [OwnedFd; 2],
 }
 
 /// Who lends a device: what is asked for outside of the rings, and who is woken.
-pub trait DeviceLender: Send + Sync {
+pub trait DeviceLender: XrcLender {
     /// A protection domain; its number in commands.
     fn alloc_pd(&self) -> io::Result<u32>;
     /// It is wanted no more. An error: something is in it.
@@ -91,29 +96,48 @@ pub struct LentDevice {
 
 /// The borrower's end.
 pub(crate) struct Lent {
-    lender: Arc<dyn DeviceLender>,
+    pub(super) lender: Arc<dyn DeviceLender>,
     control: Control,
     pub(crate) memory: MemoryMap,
     pub(super) fence: Fence,
     served: BTreeMap<QpId, Served>,
     /// Of shared receive queues that were lent and nobody has fetched.
-    shared: BTreeMap<SrqId, OwnedFd>,
+    pub(super) shared: BTreeMap<SrqId, OwnedFd>,
+    pub(super) xrc: LentXrc,
 }
 
 /// What a queue pair has in memory that both map.
 struct Served {
+    qp_num: u32,
     queues: QueueMemory,
+    completions: LentCompletions,
+}
+
+/// A completion queue that its lender writes.
+pub(super) struct LentCompletions {
     cq: CompletionQueue,
     completions: QueueMemory,
     taken: u32,
 }
 
-impl Served {
-    fn next(&self) -> Option<Cqe> {
+impl LentCompletions {
+    /// Of so many entries, in this file.
+    pub(super) fn of(cqe: usize, file: OwnedFd) -> io::Result<Self> {
+        let cq = CompletionQueue::new(cqe).ok_or_else(no_such_queue)?;
+        let completions = QueueMemory::map(file)?;
+        completions.check_room(cq.bytes())?;
+        Ok(Self {
+            cq,
+            completions,
+            taken: 0,
+        })
+    }
+
+    pub(super) fn next(&self) -> Option<Cqe> {
         self.cq.get(self.completions.words(), self.taken)
     }
 
-    fn take(&mut self) -> Option<Cqe> {
+    pub(super) fn take(&mut self) -> Option<Cqe> {
         let cqe = self.next()?;
         self.taken = self.taken.wrapping_add(1);
         self.cq.taken(self.completions.words(), self.taken);
@@ -130,10 +154,11 @@ impl Lent {
             fence: Fence::default(),
             served: BTreeMap::new(),
             shared: BTreeMap::new(),
+            xrc: LentXrc::default(),
         }
     }
 
-    fn failed(&self, error: &io::Error) -> DeviceError {
+    pub(super) fn failed(&self, error: &io::Error) -> DeviceError {
         match self.lender.lost() {
             Some(why) => self.gone(why),
             None => DeviceError::NotLent {
@@ -175,11 +200,22 @@ impl Lent {
                 Ok(()) => Ok(Ok(nothing)),
                 Err(error) => refused(error, Error::InUse),
             },
+            Ok(CommandOpcode::DeallocXrcd) => match lender.leave_xrcd(command.xrcd) {
+                Ok(()) => Ok(Ok(nothing)),
+                Err(error) => refused(error, Error::UnknownXrcd),
+            },
+            Ok(CommandOpcode::DestroyQp) if self.xrc.has_target(command.qp) => {
+                match lender.leave_target(command.qp) {
+                    Ok(()) => Ok(Ok(nothing)),
+                    Err(error) => refused(error, Error::UnknownQp),
+                }
+            }
             Ok(CommandOpcode::DestroyQp) => match lender.leave_queue_pair(command.qp) {
                 Ok(()) => Ok(Ok(nothing)),
                 Err(error) => refused(error, Error::UnknownQp),
             },
             Ok(CommandOpcode::CreateSrq) if command.xrcd == 0 => self.shared_receives(command),
+            Ok(CommandOpcode::CreateSrq) => self.xrc_receives(command),
             Ok(CommandOpcode::DestroySrq) => match lender.leave_shared_receives(command.srq) {
                 Ok(()) => Ok(Ok(nothing)),
                 Err(error) => refused(error, Error::InUse),
@@ -233,7 +269,7 @@ impl Lent {
         let made = self.lender.queue_pair(asked);
         let made = made.map_err(|error| self.failed(&error))?;
         let id = QpId::from_number(made.number);
-        let served = Served::of(asked, made.files);
+        let served = Served::of(asked, made.qp_num, made.files);
         let served = served.map_err(|error| self.failed(&error))?;
         self.served.insert(id, served);
         Ok(id)
@@ -244,9 +280,16 @@ impl Lent {
         self.served.get(&qp).map(|served| served.queues.clone())
     }
 
+    /// The number that its lender has given it.
+    pub(super) fn qp_num(&self, qp: QpId) -> Option<u32> {
+        let served = self.served.get(&qp).map(|served| served.qp_num);
+        served.or_else(|| self.xrc.target(qp))
+    }
+
     /// A queue pair that is destroyed.
     pub(super) fn forget(&mut self, qp: QpId) {
         self.served.remove(&qp);
+        self.xrc.forget(qp);
     }
 
     /// Something was posted.
@@ -257,7 +300,8 @@ impl Lent {
     /// The oldest completion of any queue pair.
     pub(super) fn take_completion(&mut self) -> Option<(QpId, Cqe)> {
         let mut served = self.served.iter_mut();
-        served.find_map(|(qp, served)| Some((*qp, served.take()?)))
+        let own = served.find_map(|(qp, served)| Some((*qp, served.completions.take()?)));
+        own.or_else(|| self.xrc.take_completion())
     }
 
     /// The oldest event.
@@ -274,12 +318,17 @@ impl Lent {
     /// Is there a completion or an event that was not taken?
     pub(super) fn has_news(&self) -> bool {
         let mut served = self.served.values();
-        self.control.has_event() || served.any(|served| served.next().is_some())
+        let has_completion = served.any(|served| served.completions.next().is_some());
+        self.control.has_event() || has_completion || self.xrc.has_completion()
     }
 }
 
 impl Served {
-    fn of(asked: &QueuePairAsked, [queues, completions]: [OwnedFd; 2]) -> io::Result<Self> {
+    fn of(
+        asked: &QueuePairAsked,
+        qp_num: u32,
+        [queues, completions]: [OwnedFd; 2],
+    ) -> io::Result<Self> {
         let [send, recv] = asked.work;
         let layout = QueuePair::new(Capacity {
             send,
@@ -287,18 +336,17 @@ impl Served {
             sges: asked.sges[0],
             inline: asked.inline,
         });
-        let none = || io::Error::new(io::ErrorKind::InvalidInput, "no queue is like this");
-        let layout = layout.ok_or_else(none)?;
-        let cq = CompletionQueue::new(asked.cqe).ok_or_else(none)?;
+        let layout = layout.ok_or_else(no_such_queue)?;
         let queues = QueueMemory::map(queues)?;
-        let completions = QueueMemory::map(completions)?;
         queues.check_room(layout.bytes())?;
-        completions.check_room(cq.bytes())?;
         Ok(Self {
+            qp_num,
             queues,
-            cq,
-            completions,
-            taken: 0,
+            completions: LentCompletions::of(asked.cqe, completions)?,
         })
     }
+}
+
+fn no_such_queue() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "no queue is like this")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weft_engine::commands::Command;
 use weft_engine::on_card::WORK;
 use weft_engine::{QpId, TerminateCode};
-use weft_layout::Cqe;
+use weft_layout::{Cqe, QueuePairKind};
 use weft_queues::{Capacity, QueuePair};
 
 use super::lent::QueuePairAsked;
@@ -54,7 +54,11 @@ impl State {
                 let memory = layout.and_then(|layout| QueueMemory::new(layout.bytes(), shareable));
                 return Ok(memory);
             }
-            Place::Lent(lent) => return Ok(lent.queues_of(qp)),
+            // A target has nothing to be posted to.
+            Place::Lent(lent) => {
+                let own = || layout.and_then(|layout| QueueMemory::new(layout.bytes(), false));
+                return Ok(lent.queues_of(qp).or_else(own));
+            }
             Place::OnCard(on_card) => on_card,
         };
         let cqes = capacity.send as usize + capacity.recv as usize + shared.min(WORK as usize);
@@ -72,9 +76,13 @@ impl State {
         let Place::Lent(lent) = &mut self.place else {
             return None;
         };
-        if command.qp_kind != 0 || command.rung != 0 {
-            let what = "an XRC queue pair, or one of another rung";
+        let kind = QueuePairKind::from_raw(command.qp_kind);
+        if command.rung != 0 {
+            let what = "a queue pair of another rung";
             return Some(Err(DeviceError::OfLender { what }));
+        }
+        if kind == Some(QueuePairKind::XrcTarget) {
+            return Some(lent.target(command));
         }
         let receives = match command.srq {
             0 => capacity.recv as usize,
@@ -88,7 +96,17 @@ impl State {
             inline: capacity.inline,
             cqe,
             srq: (command.srq != 0).then_some(command.srq),
+            initiator: kind == Some(QueuePairKind::XrcInitiator),
         }))
+    }
+
+    /// The number of a new queue pair; a lender's, if it is lent.
+    pub(crate) fn number_qp(&mut self, qp: QpId) -> u32 {
+        let lent = match &self.place {
+            Place::Lent(lent) => lent.qp_num(qp),
+            Place::Here(_) | Place::OnCard(_) => None,
+        };
+        lent.unwrap_or_else(|| self.take_qp_num())
     }
 
     /// A new queue pair.

@@ -62,6 +62,9 @@ impl State {
     /// It is destroyed.
     pub(crate) fn remove_srq(&mut self, srq: SrqId) {
         self.srqs.remove(&srq);
+        if let Place::Lent(lent) = &mut self.place {
+            lent.xrc.forget_receives(srq);
+        }
     }
 
     /// Lets the engine take all receives that were posted to shared queues; one on the card does so by itself.
@@ -95,6 +98,10 @@ impl State {
         let Some(entry) = self.srqs.get(&srq) else {
             return;
         };
+        // Whoever lends it has said which target: it may be another process'.
+        if self.is_lent() {
+            return entry.queue.complete(cqe);
+        }
         let target = self.qps.get(&qp);
         let cqe = Cqe {
             work: slot,

@@ -4,6 +4,9 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use super::{Place, State, XrcdAsked};
+use crate::error::DeviceError;
+
 /// A file: its file system and its inode.
 pub(crate) type XrcdFileName = (u64, u64);
 
@@ -25,5 +28,15 @@ impl XrcdRegistry {
         self.all.retain(|_, one| one.strong_count() > 0);
         let to: Arc<dyn Any + Send + Sync> = to.clone();
         self.all.insert(name, Arc::downgrade(&to));
+    }
+}
+
+impl State {
+    /// The number of a domain of a lender's. `Some(None)`: there is none like that. `None`: the device is not lent.
+    pub(crate) fn lent_xrcd(&self, asked: XrcdAsked) -> Option<Result<Option<u32>, DeviceError>> {
+        match &self.place {
+            Place::Lent(lent) => Some(lent.xrcd(asked)),
+            Place::Here(_) | Place::OnCard(_) => None,
+        }
     }
 }

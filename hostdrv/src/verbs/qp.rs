@@ -255,7 +255,7 @@ impl Qp {
                 QpId::from_number(answer.qp)
             }
         };
-        let qp_num = state.take_qp_num();
+        let qp_num = state.number_qp(id);
         let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
         let cqs = [send_cq.clone(), recv_cq.clone()];
         let deferred = device.is_deferred();

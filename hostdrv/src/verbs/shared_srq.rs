@@ -53,6 +53,11 @@ impl Pd {
 }
 
 impl SrqLease {
+    /// The queue itself.
+    pub fn srq(&self) -> &Srq {
+        &self.srq
+    }
+
     /// CQEs written so far, modulo 2^32.
     pub fn completions_written(&self) -> u32 {
         self.cq.inner().written()

@@ -14,13 +14,12 @@ use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use weft_engine::{commands, XrcdId};
+use weft_engine::{self as engine, commands, XrcdId};
 
 use super::cq::Cq;
 use super::qp::{Qp, QpCap, QpInit, QpInner};
 use super::VerbsError;
-use crate::device::{Device, XrcdFileName};
-use crate::error::DeviceError;
+use crate::device::{Device, XrcdAsked, XrcdFileName};
 
 /// What kind of queue pair.
 #[derive(Clone, Debug, Default)]
@@ -80,20 +79,42 @@ impl Device {
     /// A new XRC domain that nothing names: this process alone has it.
     #[tracing::instrument(name = "alloc_xrcd", level = "debug", skip_all, fields(device = self.name()))]
     pub fn alloc_xrcd(&self) -> Result<Xrcd, VerbsError> {
-        if self.lock().is_lent() {
-            let what = "an XRC domain";
-            return Err(DeviceError::OfLender { what }.into());
+        let lent = self.lock().lent_xrcd(XrcdAsked::Unnamed);
+        match lent {
+            Some(made) => self.xrcd(made?.ok_or(engine::Error::NoMemory)?),
+            None => self.xrcd(self.command(&commands::alloc_xrcd(), &[])??.xrcd),
         }
-        let answer = self.command(&commands::alloc_xrcd(), &[])??;
+    }
+
+    fn xrcd(&self, number: u32) -> Result<Xrcd, VerbsError> {
         Ok(Xrcd {
             inner: Arc::new(XrcdInner {
                 device: self.clone(),
-                id: XrcdId::from_number(answer.xrcd),
+                id: XrcdId::from_number(number),
                 nowhere: self.create_cq(1, None)?,
                 targets: Mutex::default(),
                 file: OnceLock::new(),
             }),
         })
+    }
+
+    /// The domain of a file that nobody in this process has open. One of a lent device may be another process' already.
+    fn xrcd_of(&self, name: XrcdFileName, how: XrcdOpen) -> Result<Xrcd, VerbsError> {
+        let asked = XrcdAsked::OfFile {
+            name,
+            existing: how != XrcdOpen::New,
+            new: how != XrcdOpen::Existing,
+        };
+        let lent = self.lock().lent_xrcd(asked);
+        match (lent, how) {
+            (Some(found), _) => match (found?, how) {
+                (Some(number), _) => self.xrcd(number),
+                (None, XrcdOpen::New) => Err(VerbsError::XrcdExists),
+                (None, _) => Err(VerbsError::NoSuchXrcd),
+            },
+            (None, XrcdOpen::Existing) => Err(VerbsError::NoSuchXrcd),
+            (None, _) => self.alloc_xrcd(),
+        }
     }
 
     /// The XRC domain that a file names (`ibv_open_xrcd`): whoever opens the same file has the same one, as long as anybody has it.
@@ -108,9 +129,8 @@ impl Device {
         match (found, how) {
             (Some(_), XrcdOpen::New) => Err(VerbsError::XrcdExists),
             (Some(inner), _) => Ok(Xrcd { inner }),
-            (None, XrcdOpen::Existing) => Err(VerbsError::NoSuchXrcd),
             (None, _) => {
-                let made = self.alloc_xrcd()?;
+                let made = self.xrcd_of(name, how)?;
                 let _ = made.inner.file.set(file);
                 let mut state = self.lock();
                 // Somebody else may have been as quick.

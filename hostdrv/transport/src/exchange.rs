@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 
@@ -42,23 +44,46 @@ pub(super) unsafe fn make_shared(ptr: NonNull<u8>, len: usize) -> io::Result<Fil
     Ok(file)
 }
 
-/// Fails for memory whose pages are not the program's alone, and for the stack of who asks: it is written at any moment. Private pages of a file, as a
-/// program's variables are, have no meaning beyond their bytes.
+/// Fails for memory whose pages are not the program's alone, and for the stack of who asks. Private pages of a file, as a program's variables are, have no
+/// meaning beyond their bytes.
+///
+/// Exchanged pages are shared, and a child made by fork begins with its parent's: it gets its copies as soon as it runs. On a stack both would run meanwhile.
 pub(super) fn check_exchangeable(ptr: NonNull<u8>, len: usize) -> io::Result<()> {
-    let wrong = "the memory is shared with other processes, read-only or a stack, and its pages cannot be exchanged for a broker's; \
+    let unsupported = |why| Err(io::Error::new(io::ErrorKind::Unsupported, why));
+    let start = ptr.as_ptr() as usize;
+    let end = start.saturating_add(len);
+    let stack = own_stack()?;
+    if stack.start < end && start < stack.end {
+        let why = "it is the stack of who asks, on which a child made by fork would run with its parent if a broker had the pages; \
+                   take memory of the heap, or the program's variables";
+        return unsupported(why);
+    }
+    let why = "the memory is shared with other processes, read-only or a stack, and its pages cannot be exchanged for a broker's; \
                  take memory of the heap, or the program's variables";
-    let here = 0u8;
-    let maps = maps()?;
-    let own_stack = maps.iter().find(|map| {
-        let (from, to) = map.address;
-        (from..to).contains(&((&raw const here) as u64))
-    });
-    let start = ptr.as_ptr() as u64;
-    let end = start.saturating_add(len as u64);
-    let is_stack = own_stack.is_some_and(|map| map.address.0 < end && start < map.address.1);
-    match !is_stack && is_private(&maps, ptr, len, |_| true) {
+    match is_private(&maps()?, ptr, len, |_| true) {
         true => Ok(()),
-        false => Err(io::Error::new(io::ErrorKind::Unsupported, wrong)),
+        false => unsupported(why),
+    }
+}
+
+/// The stack of the thread that asks. The system's table of mappings may have it and its neighbours as one.
+fn own_stack() -> io::Result<Range<usize>> {
+    let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // SAFETY: the thread that runs, and a place for its attributes.
+    let error = unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) };
+    if error != 0 {
+        return Err(io::Error::from_raw_os_error(error));
+    }
+    let (mut first, mut len) = (ptr::null_mut(), 0);
+    // SAFETY: they were written above, and are destroyed once.
+    let error = unsafe {
+        let error = libc::pthread_attr_getstack(attributes.as_ptr(), &mut first, &mut len);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        error
+    };
+    match error {
+        0 => Ok(first as usize..(first as usize).saturating_add(len)),
+        error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 

@@ -110,6 +110,14 @@ pub enum TransportError {
         /// What the layer below said.
         reason: String,
     },
+    /// Memory that this transport maps nowhere: other memory may do.
+    #[error("cannot map these {len} bytes for DMA: {reason}")]
+    Unmappable {
+        /// Bytes asked for.
+        len: usize,
+        /// What is wrong with where they are.
+        reason: String,
+    },
     /// A mapping was not there.
     #[error("cannot unmap {len} bytes at IOVA {iova:#x}: {reason}")]
     Unmap {

@@ -56,6 +56,8 @@ pub enum MessageKind {
         invalidate: Option<u32>,
         /// Its 8 bytes are the completion's as well (RFC 7306 §6).
         immediate: bool,
+        /// The shared queue that takes it, if an XRC initiator sends it: 0 is none's number.
+        srq: u32,
     },
     /// Into the peer's region.
     Write {
@@ -99,6 +101,10 @@ pub struct Message {
 pub(crate) fn message_kind(action: Action) -> Option<MessageKind> {
     Some(match action {
         Action::Send { opcode, rsvd_ulp } => MessageKind::Send {
+            srq: match opcode {
+                opcode::SEND | opcode::SEND_SE => rsvd_ulp,
+                _ => 0,
+            },
             solicited: matches!(
                 opcode,
                 opcode::SEND_SE | opcode::SEND_SE_INVALIDATE | opcode::IMMEDIATE_SE

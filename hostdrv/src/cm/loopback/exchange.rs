@@ -69,10 +69,10 @@ impl Exchange {
         params: &ConnectParams<'_>,
     ) -> Result<ConnId, CmError> {
         check_private_data(params.private_data)?;
-        from.lock()
-            .engine_for("loop inside the host")?
-            .0
-            .check_loopback(qp)?;
+        let mut state = from.lock();
+        let (engine, _) = state.engine_for("loop inside the host")?;
+        let xrc = engine.check_loopback_caller(qp)?;
+        drop(state);
         let Some((member, _)) = self.at(from.ip()) else {
             return Err(CmError::NotJoined);
         };
@@ -93,6 +93,7 @@ impl Exchange {
             },
             ird: params.ird,
             ord: params.ord,
+            xrc,
         };
         table.ends.insert(conn, end);
         Ok(conn)
@@ -131,10 +132,11 @@ impl Exchange {
                 local: to,
                 ird: 0,
                 ord: 0,
+                xrc: from.xrc,
             };
             table.ends.insert(from.peer, end);
             Event::ConnectRequest {
-                xrc: false,
+                xrc: from.xrc,
                 conn: from.peer,
                 port: to.port,
                 remote: from.local,
@@ -176,10 +178,10 @@ impl Exchange {
         let mut both = Both::lock(device, &initiator);
         let (engine, _) = both.near().engine_for("loop inside the host")?;
         // What is wrong with the queue pair is said while the request still waits.
-        engine.check_loopback(qp)?;
+        engine.check_loopback_accepter(qp, own.xrc)?;
         let there = both.far().place.here();
-        let may = there.map(|(engine, _)| engine.check_loopback(peers_qp));
-        if may != Some(Ok(())) {
+        let may = there.map(|(engine, _)| engine.check_loopback_caller(peers_qp));
+        if may != Some(Ok(own.xrc)) {
             // The initiator's queue pair went, or has another connection by now.
             self.forget(conn);
             let (conn, reason) = (own.peer, ConnectFailure::NoResources);

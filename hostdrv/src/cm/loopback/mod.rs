@@ -57,6 +57,8 @@ struct End {
     local: Endpoint,
     ird: u16,
     ord: u16,
+    /// The initiator is one of XRC, and a target has to accept.
+    xrc: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

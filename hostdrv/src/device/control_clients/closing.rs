@@ -136,10 +136,13 @@ impl State {
         // What was posted before its connection was closed is done first.
         self.take_posted(now);
         let here = self.place.here();
-        let (conn, closing) = here.map_or((None, None), |(engine, _)| {
-            (engine.connection_of(qp), Closing::of(now, qp, engine))
+        let (conn, inside, closing) = here.map_or((None, None, None), |(engine, _)| {
+            let conn = engine.connection_of(qp);
+            (conn, engine.loopback_of(qp), Closing::of(now, qp, engine))
         });
         let is_shared = self.owners_of(qp) > 1;
+        // One inside the host ends with its queue pair, unless others have that.
+        let conn = conn.or(inside.filter(|_| is_shared));
         let Some(control_client) = self.control_client(number) else {
             return;
         };

@@ -142,7 +142,10 @@ impl Transport for BorrowedCard {
         let _changing = forked::changing();
         // SAFETY: the caller vouches: whole pages, valid until `unmap`.
         let mapped = unsafe { self.converted().map((ptr, len), &self.arenas, &self.lender) };
-        mapped.map_err(|error| failed(error.to_string()))
+        mapped.map_err(|error| match (error.kind(), error.to_string()) {
+            (io::ErrorKind::Unsupported, reason) => TransportError::Unmappable { len, reason },
+            (_, reason) => failed(reason),
+        })
     }
 
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {

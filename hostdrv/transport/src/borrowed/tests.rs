@@ -1,3 +1,4 @@
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
@@ -199,4 +200,54 @@ fn a_child_has_a_copy() {
     assert_eq!(status, 0, "the child saw what its parent wrote");
     assert_eq!(memory.to_vec(0, len), Ok(vec![2; len]));
     card.unmap(iova, 2 * page).expect("mapped");
+}
+
+/// A thread whose stack lies in one mapping with memory beside it: the memory is lent, the stack is refused, and says why.
+#[test]
+fn no_stack_of_who_asks() {
+    /// Pages of the stack, and of the memory above it.
+    const PAGES: usize = 64;
+    let len = PAGES * page_size();
+    let pages = Pages::new(2 * len).expect("memory");
+    let stack = pages.memory().as_ptr();
+    let lends = |at: usize| {
+        let first = NonNull::new((stack as usize + at) as *mut u8).expect("an address");
+        let card = card(1);
+        // SAFETY: a whole page, which lives as long as the test and which nobody accesses; the card is gone before it.
+        let mapped = unsafe { card.lend(first, page_size()) };
+        mapped.map(|_| ())
+    };
+    extern "C" fn run(lends: *mut libc::c_void) -> *mut libc::c_void {
+        // SAFETY: the closure of the test, which waits for this thread.
+        let lends: &mut &dyn Fn() = unsafe { &mut *lends.cast() };
+        lends();
+        ptr::null_mut()
+    }
+    let said = Mutex::new(Vec::new());
+    let asks = || {
+        // The lowest page, which nothing reaches.
+        let all = [0, len].map(lends);
+        said.lock().expect("no panic").extend(all);
+    };
+    let mut asks: &dyn Fn() = &asks;
+    // SAFETY: the stack outlives the thread, which is joined here; what it is given does as well.
+    unsafe {
+        let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
+        assert_eq!(libc::pthread_attr_init(&mut attributes), 0);
+        let set = libc::pthread_attr_setstack(&mut attributes, stack.cast(), len);
+        assert_eq!(set, 0);
+        let mut thread = 0;
+        let given = (&raw mut asks).cast();
+        let made = libc::pthread_create(&mut thread, &attributes, run, given);
+        assert_eq!(made, 0);
+        assert_eq!(libc::pthread_join(thread, ptr::null_mut()), 0);
+        libc::pthread_attr_destroy(&mut attributes);
+    }
+    let said = said.into_inner().expect("no panic");
+    let Err(TransportError::Unmappable { reason, .. }) = &said[0] else {
+        panic!("{said:?}");
+    };
+    let why = "it is the stack of who asks";
+    assert!(reason.starts_with(why), "{reason}");
+    assert_eq!(said[1], Ok(()));
 }

@@ -23,7 +23,7 @@ use crate::interface::verbs::{status_of, Access, QpId, QpState, Status};
 use crate::memory::region::IovaRange;
 use crate::queues::issue::{issue_next, Issued};
 use crate::queues::loopback::{message_kind, Carried, LoopbackEvent, Message, MessageKind};
-use crate::queues::qp::{Loopback, Qp, Received};
+use crate::queues::qp::{Loopback, Qp, Received, Receives};
 
 impl Engine {
     fn loopback_qp(&mut self, qp: QpId) -> Result<&mut Qp, Error> {
@@ -32,12 +32,35 @@ impl Engine {
         found.filter(|found| found.id == qp).ok_or(Error::UnknownQp)
     }
 
-    /// May this queue pair be connected by the loopback?
-    pub fn check_loopback(&self, qp: QpId) -> Result<(), Error> {
-        let qp = self.qp(qp)?;
-        if qp.receives.is_xrc() {
-            return Err(Error::WrongQpKind);
+    /// May this queue pair ask for a connection by the loopback? Whether an XRC target has to accept it.
+    pub fn check_loopback_caller(&self, qp: QpId) -> Result<bool, Error> {
+        self.check_loopback(qp)?;
+        match self.qp(qp)?.receives {
+            Receives::Domain(..) => Err(Error::WrongQpKind),
+            receives => Ok(receives == Receives::Nowhere),
         }
+    }
+
+    /// May this queue pair accept a connection by the loopback, of an XRC initiator or of none?
+    pub fn check_loopback_accepter(&self, qp: QpId, xrc: bool) -> Result<(), Error> {
+        self.check_loopback(qp)?;
+        let receives = self.qp(qp)?.receives;
+        let is_target = matches!(receives, Receives::Domain(..));
+        match receives != Receives::Nowhere && is_target == xrc {
+            true => Ok(()),
+            false => Err(Error::WrongQpKind),
+        }
+    }
+
+    /// The connection that a queue pair has by the loopback.
+    pub fn loopback_of(&self, qp: QpId) -> Option<ConnId> {
+        let loopback = self.qp(qp).ok()?.loopback?;
+        Some(loopback.conn)
+    }
+
+    /// Has this queue pair no connection yet?
+    fn check_loopback(&self, qp: QpId) -> Result<(), Error> {
+        let qp = self.qp(qp)?;
         match qp.state == QpState::Idle && qp.conn.is_none() && qp.loopback.is_none() {
             true => Ok(()),
             false => Err(Error::WrongQpState),
@@ -199,14 +222,15 @@ impl Engine {
         message: &Message,
         port: &mut P,
     ) -> Result<Vec<(u64, u32)>, TerminateCode> {
-        if let MessageKind::Send { .. } = message.kind {
+        let mut of_element = None;
+        if let MessageKind::Send { srq, .. } = message.kind {
             let queue = self.qps.get_mut(usize::from(qp.flow));
             let queue = queue.and_then(|queue| queue.as_deref_mut());
             if let Some(queue) = queue.filter(|queue| queue.id == qp) {
-                // No queue pair of XRC is on the loopback, so none is named.
-                let event = self.shared.take_shared(queue, 0, port);
+                let event = self.shared.take_shared(queue, srq, port);
                 let event = event.map_err(Violation::of_segment)?;
                 self.shared.outbox.events.extend(event);
+                of_element = self.shared.queues.element_pd(queue);
             }
         }
         let regions = &self.shared.regions;
@@ -229,6 +253,11 @@ impl Engine {
                 let violation = |violation: Violation| violation.of_segment();
                 let element = qp.rq.get(qp.rq.completed);
                 let element = element.ok_or(violation(Violation::NoBuffer))?;
+                // The shared queue of an XRC domain may be of another protection domain than the target.
+                let pd = of_element.ok_or(violation(Violation::Element))?;
+                if element.fault.is_some() {
+                    return Err(violation(Violation::Element));
+                }
                 checks::fit(0, length as usize, element.length.into()).map_err(violation)?;
                 let lengths = element.sges.iter().map(|sge| sge.length);
                 checks::scatter(lengths, 0, length as usize)
