@@ -1,25 +1,10 @@
-//! Programs that readers know: `cargo run --release -p weft-sim --example programs` writes their table into `docs/partitions.md`.
+//! Programs that readers know: `cargo run --release -p weft-sim --example programs` prints their table, of the loads that its arguments name, or
+//! of all. With `--write` it goes into `docs/partitions.md`.
 
 use std::error::Error;
-use std::path::Path;
 
-use weft_sim::partitions::program_table::{loads, rows, HEAD};
-
-/// The table stands between these.
-const MARKS: [&str; 2] = ["<!-- programs -->\n", "<!-- end of programs -->"];
+use weft_sim::partitions::program_table;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut table = HEAD.to_owned();
-    for load in loads()? {
-        let rows = rows(&load)?;
-        eprint!("{rows}");
-        table += &rows;
-    }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/partitions.md");
-    let mut text = std::fs::read_to_string(&page)?;
-    let from = text.find(MARKS[0]).ok_or("no mark")? + MARKS[0].len();
-    let to = text.find(MARKS[1]).ok_or("no end")?;
-    text.replace_range(from..to, &table);
-    std::fs::write(&page, text)?;
-    Ok(())
+    program_table::table()?.by_arguments(std::env::args().skip(1).collect())
 }

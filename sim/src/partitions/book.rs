@@ -3,6 +3,7 @@
 use weft_hostdrv::Rung;
 
 use super::run::{self, Place};
+use super::table::Table;
 use super::workload::{self, Load};
 use super::{AtRung, Figures, PartitionsError};
 use crate::host::HostConfig;
@@ -23,6 +24,17 @@ pub const HEAD: &str = "\
 /// The loads, in their order.
 pub fn loads() -> Result<Vec<Load>, PartitionsError> {
     Ok(workload::read("ladder")?)
+}
+
+/// The table.
+pub fn table() -> Result<Table, PartitionsError> {
+    let rows = |load: &Load| RUNGS.iter().map(|rung| row(load, *rung, SEEDS)).collect();
+    Ok(Table {
+        mark: "ladder",
+        head: HEAD,
+        loads: loads()?,
+        rows,
+    })
 }
 
 /// A figure with its interval, divided by `unit`.

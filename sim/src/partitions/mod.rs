@@ -19,6 +19,7 @@ pub mod run;
 mod set_ups;
 mod spread;
 mod steady;
+pub mod table;
 pub mod workload;
 
 use serde::Serialize;

@@ -4,6 +4,7 @@ use weft_hostdrv::Rung;
 
 use super::book::{cell, RUNGS, SEEDS};
 use super::run::{self, Place};
+use super::table::Table;
 use super::workload::{self, Load};
 use super::{AtRung, Figures, PartitionsError};
 use crate::host::HostConfig;
@@ -34,8 +35,18 @@ pub fn loads() -> Result<Vec<Load>, PartitionsError> {
     Ok(all)
 }
 
+/// The table.
+pub fn table() -> Result<Table, PartitionsError> {
+    Ok(Table {
+        mark: "programs",
+        head: HEAD,
+        loads: loads()?,
+        rows,
+    })
+}
+
 /// The rows of a load.
-pub fn rows(load: &Load) -> Result<String, PartitionsError> {
+fn rows(load: &Load) -> Result<String, PartitionsError> {
     RUNGS.iter().map(|rung| row(load, *rung)).collect()
 }
 
