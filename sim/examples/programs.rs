@@ -1,4 +1,5 @@
-//! Programs that readers know: `cargo run --release -p weft-sim --example programs` writes their table into `docs/partitions.md`.
+//! Programs that readers know: `cargo run --release -p weft-sim --example programs` prints their table, of the loads that its arguments name,
+//! or of all. With `--write` it goes into `docs/partitions.md`.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,11 +10,31 @@ use weft_sim::partitions::program_table::{loads, rows, HEAD};
 const MARKS: [&str; 2] = ["<!-- programs -->\n", "<!-- end of programs -->"];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let mut names: Vec<String> = std::env::args().skip(1).collect();
+    let write = names.last().is_some_and(|last| last == "--write");
+    if write {
+        names.pop();
+    }
+    let mut loads = loads()?;
+    if let Some(name) = names
+        .iter()
+        .find(|name| !loads.iter().any(|load| load.name == **name))
+    {
+        return Err(format!("no load `{name}`").into());
+    }
+    loads.retain(|load| names.is_empty() || names.contains(&load.name));
     let mut table = HEAD.to_owned();
-    for load in loads()? {
+    print!("{HEAD}");
+    for load in loads {
         let rows = rows(&load)?;
-        eprint!("{rows}");
+        print!("{rows}");
         table += &rows;
+    }
+    if !write {
+        return Ok(());
+    }
+    if !names.is_empty() {
+        return Err("the page has all loads".into());
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/partitions.md");
     let mut text = std::fs::read_to_string(&page)?;
