@@ -86,7 +86,7 @@ fn row(load: &Load, rung: Rung) -> Result<String, PartitionsError> {
 mod tests {
     use super::*;
 
-    /// `cargo run --release -p weft-sim --example programs` writes the page anew.
+    /// `cargo run --release -p weft-sim --example programs -- --write` writes the page anew.
     #[test]
     fn rows_of_programs_are_not_stale() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/partitions.md");
