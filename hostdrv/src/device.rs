@@ -27,6 +27,7 @@ mod graveyard;
 mod handles;
 mod interrupt_moderation;
 mod lent;
+mod lent_completions;
 mod lent_xrc;
 mod lingering;
 mod loopback;

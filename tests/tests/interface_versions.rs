@@ -221,7 +221,7 @@ fn both_of_today() {
             (version, client.extensions().expect("it can say"), device)
         })
     });
-    assert_eq!(version, 4);
+    assert_eq!(version, 5);
     assert_eq!(found, device);
     assert_eq!(there, bytes());
 }

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use weft_engine::commands::{Answer, Command, Refusal};
 use weft_engine::{Error, Event, QpId, SrqId};
 use weft_layout::{CommandOpcode, Cqe};
-use weft_queues::{Capacity, CompletionQueue, QueuePair};
+use weft_queues::{Capacity, QueuePair};
 
 use super::control::Control;
-use super::lent_xrc::{LentXrc, XrcLender};
+use super::lent_completions::{no_such_queue, LentCompletions};
+use super::lent_xrc::{LentXrc, XrcLender, XrcReceivesAsked, XrcdAsked};
 use crate::card::{Fence, MemoryMap};
 use crate::error::DeviceError;
 use weft_card_transport::queue_memory::QueueMemory;
@@ -111,38 +112,6 @@ struct Served {
     qp_num: u32,
     queues: QueueMemory,
     completions: LentCompletions,
-}
-
-/// A completion queue that its lender writes.
-pub(super) struct LentCompletions {
-    cq: CompletionQueue,
-    completions: QueueMemory,
-    taken: u32,
-}
-
-impl LentCompletions {
-    /// Of so many entries, in this file.
-    pub(super) fn of(cqe: usize, file: OwnedFd) -> io::Result<Self> {
-        let cq = CompletionQueue::new(cqe).ok_or_else(no_such_queue)?;
-        let completions = QueueMemory::map(file)?;
-        completions.check_room(cq.bytes())?;
-        Ok(Self {
-            cq,
-            completions,
-            taken: 0,
-        })
-    }
-
-    pub(super) fn next(&self) -> Option<Cqe> {
-        self.cq.get(self.completions.words(), self.taken)
-    }
-
-    pub(super) fn take(&mut self) -> Option<Cqe> {
-        let cqe = self.next()?;
-        self.taken = self.taken.wrapping_add(1);
-        self.cq.taken(self.completions.words(), self.taken);
-        Some(cqe)
-    }
 }
 
 impl Lent {
@@ -347,6 +316,50 @@ impl Served {
     }
 }
 
-fn no_such_queue() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "no queue is like this")
+impl Lent {
+    /// An XRC domain. `None`: there is none like that.
+    pub(super) fn xrcd(&self, asked: XrcdAsked) -> Result<Option<u32>, DeviceError> {
+        let xrcd = self.lender.xrcd(asked);
+        xrcd.map_err(|error| self.failed(&error))
+    }
+
+    /// A shared receive queue of an XRC domain.
+    fn xrc_receives(&mut self, command: &Command) -> Result<Result<Answer, Refusal>, DeviceError> {
+        let asked = XrcReceivesAsked {
+            xrcd: command.xrcd,
+            pd: command.pd,
+            max_wr: command.recv_depth,
+            max_sge: command.max_sge.into(),
+            limit: command.srq_limit,
+        };
+        let made = self.lender.xrc_receives(&asked);
+        let made = made.and_then(|(srq, [receives, completions])| {
+            let completions = LentCompletions::of(asked.cqe(), completions)?;
+            Ok((srq, receives, completions))
+        });
+        let (srq, receives, completions) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                tracing::debug!(%error, "refused by the lender");
+                self.check_lender()?;
+                return Ok(Err(Error::NoMemory.into()));
+            }
+        };
+        let id = SrqId::from_number(srq);
+        self.shared.insert(id, receives);
+        self.xrc.add_receives(id, completions);
+        Ok(Ok(Answer {
+            srq,
+            ..Answer::default()
+        }))
+    }
+
+    /// A target of an XRC domain.
+    pub(super) fn xrc_target(&mut self, command: &Command) -> Result<QpId, DeviceError> {
+        let made = self.lender.target(command.xrcd, command.pd);
+        let made = made.map_err(|error| self.failed(&error))?;
+        let id = QpId::from_number(made.number);
+        self.xrc.add_target(id, made.qp_num);
+        Ok(id)
+    }
 }

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{Error, QpId, SrqId};
+use weft_engine::{QpId, SrqId};
 use weft_layout::Cqe;
 
-use super::lent::{Lent, LentCompletions};
-use crate::error::DeviceError;
+use super::lent_completions::LentCompletions;
 
 /// Which XRC domain is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +51,7 @@ pub struct XrcReceivesAsked {
 
 impl XrcReceivesAsked {
     /// CQEs of its completion queue: a place for each receive.
-    fn cqe(&self) -> usize {
+    pub(super) fn cqe(&self) -> usize {
         self.max_wr.next_power_of_two() as usize
     }
 }
@@ -82,6 +80,16 @@ pub(super) struct LentXrc {
 }
 
 impl LentXrc {
+    /// A new target.
+    pub(super) fn add_target(&mut self, qp: QpId, qp_num: u32) {
+        self.targets.insert(qp, qp_num);
+    }
+
+    /// A new shared receive queue.
+    pub(super) fn add_receives(&mut self, srq: SrqId, completions: LentCompletions) {
+        self.completions.insert(srq, completions);
+    }
+
     /// The number of a target, if it is one.
     pub(super) fn target(&self, qp: QpId) -> Option<u32> {
         self.targets.get(&qp).copied()
@@ -116,56 +124,5 @@ impl LentXrc {
     pub(super) fn has_completion(&self) -> bool {
         let mut all = self.completions.values();
         all.any(|completions| completions.next().is_some())
-    }
-}
-
-impl Lent {
-    /// An XRC domain. `None`: there is none like that.
-    pub(super) fn xrcd(&self, asked: XrcdAsked) -> Result<Option<u32>, DeviceError> {
-        let xrcd = self.lender.xrcd(asked);
-        xrcd.map_err(|error| self.failed(&error))
-    }
-
-    /// A shared receive queue of an XRC domain.
-    pub(super) fn xrc_receives(
-        &mut self,
-        command: &Command,
-    ) -> Result<Result<Answer, Refusal>, DeviceError> {
-        let asked = XrcReceivesAsked {
-            xrcd: command.xrcd,
-            pd: command.pd,
-            max_wr: command.recv_depth,
-            max_sge: command.max_sge.into(),
-            limit: command.srq_limit,
-        };
-        let made = self.lender.xrc_receives(&asked);
-        let made = made.and_then(|(srq, [receives, completions])| {
-            let completions = LentCompletions::of(asked.cqe(), completions)?;
-            Ok((srq, receives, completions))
-        });
-        let (srq, receives, completions) = match made {
-            Ok(made) => made,
-            Err(error) => {
-                tracing::debug!(%error, "refused by the lender");
-                self.check_lender()?;
-                return Ok(Err(Error::NoMemory.into()));
-            }
-        };
-        let id = SrqId::from_number(srq);
-        self.shared.insert(id, receives);
-        self.xrc.completions.insert(id, completions);
-        Ok(Ok(Answer {
-            srq,
-            ..Answer::default()
-        }))
-    }
-
-    /// A target of an XRC domain.
-    pub(super) fn target(&mut self, command: &Command) -> Result<QpId, DeviceError> {
-        let made = self.lender.target(command.xrcd, command.pd);
-        let made = made.map_err(|error| self.failed(&error))?;
-        let id = QpId::from_number(made.number);
-        self.xrc.targets.insert(id, made.qp_num);
-        Ok(id)
     }
 }

@@ -82,7 +82,7 @@ impl State {
             return Some(Err(DeviceError::OfLender { what }));
         }
         if kind == Some(QueuePairKind::XrcTarget) {
-            return Some(lent.target(command));
+            return Some(lent.xrc_target(command));
         }
         let receives = match command.srq {
             0 => capacity.recv as usize,
