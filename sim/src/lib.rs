@@ -20,6 +20,7 @@ pub mod link;
 pub mod model;
 pub mod pair;
 pub mod partitions;
+mod pcie;
 pub mod perf;
 pub mod project;
 #[cfg(rtl)]

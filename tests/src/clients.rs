@@ -302,7 +302,7 @@ impl Scene {
             stag,
             wrote: 0,
             listener,
-            _server: server,
+            server,
         }
     }
 }
@@ -320,10 +320,24 @@ pub struct Honest {
     wrote: u64,
     /// The peer listens.
     pub listener: CmId,
+    server: Option<CmId>,
+}
+
+/// What the peer has of a connection.
+pub struct PeersEnd {
+    _listener: CmId,
     _server: Option<CmId>,
 }
 
 impl Honest {
+    /// It is gone, with all it has; the peer is not.
+    pub fn exit(self) -> PeersEnd {
+        PeersEnd {
+            _listener: self.listener,
+            _server: self.server,
+        }
+    }
+
     /// Posts a Write of a word that was not written before.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use weft_hostdrv::cm::*;
 use weft_hostdrv::unstable::control;
 use weft_hostdrv::verbs::*;
 use weft_share::Limits;
-use weft_tests::clients::{broker_scene, Honest, Scene};
+use weft_tests::clients::{broker_scene, Honest, PeersEnd, Scene};
 use weft_tests::ends::{pattern, LEN, PORT};
 use weft_tests::left_out_on_card;
 use weft_tests::lent_program::Program;
@@ -26,11 +26,12 @@ fn peer_hears(scene: &mut Scene, accepted: &mut Vec<CmId>) -> Option<CmEvent> {
     (event.event == CmEventType::Disconnected).then_some(event)
 }
 
-/// Commands the end of its connection and is gone, as a process that exits: the broker has not seen the command.
-fn disconnect_and_exit(mut honest: Honest) {
+/// Commands the end of its connection and is gone, as a process that exits: the broker has not seen the command. The peer's end stays.
+fn disconnect_and_exit(mut honest: Honest) -> PeersEnd {
     let disconnect = control::disconnect(honest.conn);
     let control = honest.client.control();
     control.post(&disconnect, &[]).expect("room");
+    honest.exit()
 }
 
 /// Writes all of the peer's region, closes the connection and drops all it has. It waits for nothing.
@@ -84,7 +85,7 @@ fn a_client_that_exits_closes_first() {
     for word in 1..=WORDS {
         honest.post_to(rkey, addr + 8 * word).expect("room");
     }
-    disconnect_and_exit(honest);
+    let _peers_end = disconnect_and_exit(honest);
     let end = scene.until(|scene| peer_hears(scene, &mut Vec::new()));
     assert_eq!(end.reason, Some(DisconnectReason::Peer));
     let there = scene.peer.mr.to_vec(0, 8 * (WORDS as usize + 1));
@@ -104,7 +105,7 @@ fn a_client_that_is_gone_closes_within_a_limit() {
     let mut honest = scene.honest();
     honest.work(&mut scene);
     honest.post(&scene).expect("room");
-    disconnect_and_exit(honest);
+    let _peers_end = disconnect_and_exit(honest);
     let device = scene.bench.device(0).clone();
     let begun = device.now();
     let mut turn = || {

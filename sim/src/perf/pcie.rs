@@ -4,14 +4,14 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
-use rtl_sim::axi::{Pcie, Timing};
+use rtl_sim::axi::{PciePort, Timing};
 use serde::Serialize;
 
 use super::data_path::{self, DataPathError, Load, FRAMING};
 use super::mixed::{self, Mix};
 use crate::card::CYCLE_NS;
 use crate::kind::{host_memory, CardKind};
-use crate::project;
+use crate::pcie::{Pcie, PAYLOAD, REQUEST};
 
 /// How long reads take, by the shapes that Neugebauer et al. measured ("Understanding PCIe performance for end host networking", SIGCOMM 2018,
 /// figure 6), rounded.
@@ -50,7 +50,7 @@ const POSTED_NS: u64 = 300;
 /// A PCIe port and what is behind it: `3x16`, and after a `+` each what is not as usual: `tags=32`, `wide`, `beside=50`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Port {
-    link: project::Pcie,
+    link: Pcie,
     tags: u32,
     latency: Latency,
     /// Per cent of the link.
@@ -61,10 +61,10 @@ impl Port {
     fn timing(self) -> Timing {
         let cycles = |ns: u64| (ns / CYCLE_NS) as u32;
         let shape = self.latency.shape().iter();
-        Timing::behind(Pcie {
+        Timing::behind(PciePort {
             bytes_per_cycle: self.link.bytes_a_ns() * CYCLE_NS as f64,
-            payload: 256,
-            request: 512,
+            payload: PAYLOAD,
+            request: REQUEST,
             tags: self.tags,
             posted: POSTED,
             posted_cycles: cycles(POSTED_NS),

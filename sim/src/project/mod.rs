@@ -14,9 +14,9 @@ mod stations;
 use serde::Serialize;
 use weft_hostdrv::Rung;
 
+pub use crate::pcie::Pcie;
 pub use check::Checked;
 pub use cost::Cost;
-pub use pcie::Pcie;
 pub use print::print;
 pub use stations::{Bounds, Host, Instructions, Target};
 

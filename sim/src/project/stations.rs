@@ -4,7 +4,7 @@ use serde::Serialize;
 use weft_hostdrv::Rung;
 
 use super::cost::Cost;
-use super::pcie::Pcie;
+use crate::pcie::Pcie;
 
 /// What the host's software takes, in instructions.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -1,6 +1,6 @@
 //! A memory behind an AXI4 master of the design, with the timing of a host behind PCIe.
 
-use super::pcie::{Pcie, Port};
+use super::pcie::{PciePort, Port};
 use super::visible::{Hidden, Mark, Visible};
 use super::{resp, Address, FromMaster, FromSlave, WriteData};
 use crate::axis::keep;
@@ -131,7 +131,7 @@ pub struct Timing {
     /// The share of bursts answered with SLVERR though the memory would do them.
     pub error_rate: f64,
     /// A PCIe port in front of it, with a bandwidth and read latencies of its own; [`read_latency`](Self::read_latency) does not count then.
-    pub pcie: Option<Pcie>,
+    pub pcie: Option<PciePort>,
 }
 
 impl Default for Timing {
@@ -168,7 +168,7 @@ impl Timing {
     }
 
     /// A host behind this PCIe port: reads of different IDs are mixed, and writes are answered when their credit is back.
-    pub fn behind(pcie: Pcie) -> Timing {
+    pub fn behind(pcie: PciePort) -> Timing {
         Timing {
             write_latency: pcie.posted_cycles..=pcie.posted_cycles,
             max_reads: 256,

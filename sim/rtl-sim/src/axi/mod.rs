@@ -7,7 +7,7 @@ mod visible;
 
 pub use checker::Checker;
 pub use memory::{Fault, Memory, MemorySlave, Order, Ram, Timing, Totals};
-pub use pcie::Pcie;
+pub use pcie::PciePort;
 pub use visible::{Mark, Visible};
 
 /// Values of AxBURST.

@@ -11,7 +11,7 @@ const COMPLETION_AROUND: f64 = 20.0;
 
 /// A PCIe port. Writes and read requests share the way to the host, completions have the way back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pcie {
+pub struct PciePort {
     /// Bytes a cycle, each way, TLPs with what is around them.
     pub bytes_per_cycle: f64,
     /// Most payload of a TLP, a write's or a completion's.
@@ -33,7 +33,7 @@ pub struct Pcie {
 
 /// The port at work.
 pub(super) struct Port {
-    pcie: Pcie,
+    pcie: PciePort,
     rng: Rng,
     /// Bytes that may go now; less than 0: what went is still on the link.
     up: f64,
@@ -46,7 +46,7 @@ pub(super) struct Port {
 }
 
 impl Port {
-    pub(super) fn new(pcie: Pcie, seed: Seed) -> Self {
+    pub(super) fn new(pcie: PciePort, seed: Seed) -> Self {
         Port {
             pcie,
             rng: seed.rng("pcie"),
@@ -139,8 +139,8 @@ impl Port {
 mod tests {
     use super::*;
 
-    fn port(change: impl FnOnce(&mut Pcie)) -> Port {
-        let mut pcie = Pcie {
+    fn port(change: impl FnOnce(&mut PciePort)) -> Port {
+        let mut pcie = PciePort {
             bytes_per_cycle: 58.0,
             payload: 256,
             request: 512,
