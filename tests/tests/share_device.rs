@@ -14,7 +14,7 @@ use weft_hostdrv::cm::*;
 use weft_hostdrv::dma::{page_size, Pages};
 use weft_hostdrv::verbs::*;
 use weft_hostdrv::Device;
-use weft_share::Limits;
+use weft_share::{Client, Limits};
 use weft_tests::clients::{broker_scene, Scene};
 use weft_tests::ends::{no_faults, pattern, PORT};
 use weft_tests::left_out_on_card;
@@ -318,29 +318,38 @@ fn a_lent_device_sleeps_and_is_told_of_the_end() {
     drop((accepted, listener, peer, bench));
 }
 
-/// A child made by fork that drops what it has inherited ends nothing of its parent's.
+/// A child made by fork looks at what it has inherited, drops it, and is another program then. The parent's.
+fn dropped_by_a_child<T: Send + Sync + 'static>(thing: T, look: fn(&T)) -> T {
+    let held = Arc::new(Mutex::new(Some(thing)));
+    let inherited = held.clone();
+    let mut child = Command::new("true");
+    let work = move || {
+        let thing = inherited.try_lock().ok().and_then(|mut held| held.take());
+        look(&thing.expect("nobody else has it"));
+        Ok(())
+    };
+    // SAFETY: the child drops what nobody has locked, and is another program then.
+    unsafe { child.pre_exec(work) };
+    assert!(child.status().expect("a child").success());
+    drop(child);
+    let thing = held.lock().expect("no panic").take();
+    thing.expect("the parent's")
+}
+
+/// A child that drops what it has inherited ends nothing of its parent's: a device, which is nothing there, and a client, which is a socket and a line.
 #[test]
 fn a_child_ends_nothing_of_its_parent_s() {
     if left_out_on_card("a_child_ends_nothing_of_its_parent_s", "it has a broker") {
         return;
     }
     let mut scene = broker_scene(83, Limits::default());
-    let path = scene.path.clone();
+    let (path, same) = (scene.path.clone(), scene.path.clone());
     let device = scene.with(move || weft_share::open(&path).expect("lent"));
-    let held = Arc::new(Mutex::new(Some(device.clone())));
-    let inherited = held.clone();
-    let mut child = Command::new("true");
-    let work = move || {
-        let device = inherited.try_lock().ok().and_then(|mut held| held.take());
-        assert!(device.is_some_and(|device| device.alloc_pd().is_err()));
-        Ok(())
-    };
-    drop(device);
-    // SAFETY: the child drops what nobody has locked, and is another program then.
-    unsafe { child.pre_exec(work) };
-    assert!(child.status().expect("a child").success());
-    drop(child);
-    let device = held.lock().expect("no panic").take().expect("the parent's");
+    let device = dropped_by_a_child(device, |device| assert!(device.alloc_pd().is_err()));
     let pd = scene.with(move || device.alloc_pd().map(|_| ()));
     assert_eq!(pd, Ok(()));
+    let client = scene.with(move || Client::connect(&same).expect("a client"));
+    let client = dropped_by_a_child(client, |_| {});
+    let opened = scene.with(move || client.open_xrcd("x", XrcdOpen::New).map(|_| ()));
+    assert!(opened.is_ok(), "{opened:?}");
 }

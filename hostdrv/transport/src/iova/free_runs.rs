@@ -71,3 +71,16 @@ impl FreeRuns {
         self.looks.set(self.looks.get() + 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_alignment_shortens_is_not_overrun() {
+        let mut free = FreeRuns::default();
+        free.give(1, 9);
+        assert_eq!(free.take(8, 2), None);
+        assert_eq!(free.take(7, 2), Some(2));
+    }
+}

@@ -131,6 +131,8 @@ mod tests {
             assert_eq!(refused, errno, "{address:#x} {count}");
         }
         assert_eq!(ask(command::DMA_READ, 0x1040, 1, &[]).error(), fault);
+        let beyond = ask(command::DMA_READ, 0x1000, MAX_DATA as u64 + 1, &[]);
+        assert_eq!(beyond.error(), invalid);
         assert_eq!(
             ask(command::VERSION, 0x1000, 1, &[]).error(),
             Some(libc::ENOTSUP)
