@@ -450,6 +450,17 @@ mod tests {
         assert_eq!(board.pipe(), 2000);
     }
 
+    #[test]
+    fn what_was_thought_lost_and_has_arrived_is_lost_no_more() {
+        let mut board = Scoreboard::default();
+        board.sent(1, 0, 3000);
+        board.sack(1000, 2000, 1000, |_| ());
+        board.lose(|run| Some(run.end), |_| ());
+        board.sack(0, 1000, 1000, |_| ());
+        let first = board.first_lost().map(|run| (run.seq, run.end));
+        assert_eq!((first, board.lost()), (Some((2000, 3000)), 1000));
+    }
+
     /// However it is cut, no byte is lost from sight.
     #[test]
     fn a_full_board_gives_up_knowledge_only() {
