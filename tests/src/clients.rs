@@ -323,16 +323,18 @@ pub struct Honest {
     server: Option<CmId>,
 }
 
-/// What the peer has of a connection.
+/// What the peer has of a connection, and what a client that is gone has not given back.
 pub struct PeersEnd {
+    _not_given_back: (SharedRegion, SharedQp),
     _listener: CmId,
     _server: Option<CmId>,
 }
 
 impl Honest {
-    /// It is gone, with all it has; the peer is not.
+    /// It is gone, and gives nothing back; the peer is not.
     pub fn exit(self) -> PeersEnd {
         PeersEnd {
+            _not_given_back: (self.region, self.qp),
             _listener: self.listener,
             _server: self.server,
         }
