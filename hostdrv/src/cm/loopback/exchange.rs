@@ -174,6 +174,10 @@ impl Exchange {
         let (own, peer) = self.asked(conn)?;
         let initiator = self.member(peer.member);
         let (peers_qp, initiator) = peer.qp.zip(initiator).ok_or(Error::UnknownConnection)?;
+        if own.member == peer.member && qp == peers_qp {
+            // No queue pair is both ends.
+            return Err(Error::WrongQpState.into());
+        }
         // It stands at both ends at once: neither can end it before the other has heard of it.
         let mut both = Both::lock(device, &initiator);
         let (engine, _) = both.near().engine_for("loop inside the host")?;
