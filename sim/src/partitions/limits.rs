@@ -38,6 +38,14 @@ fn of_kind(kind: Option<Kind>) -> OfKind {
         rate: 0..=100_000_000,
         ..MESSAGES
     };
+    let rounds = OfKind {
+        sizes: 1..=1,
+        weights: 0..=0,
+        machines: 2..=16,
+        connections: 1..=1,
+        depth: 1..=1,
+        ..MESSAGES
+    };
     match kind {
         None => MESSAGES,
         Some(Kind::KeyValue) => OfKind {
@@ -52,21 +60,10 @@ fn of_kind(kind: Option<Kind>) -> OfKind {
             sends: 0..=0,
             ..program
         },
-        Some(Kind::AllReduce) => OfKind {
-            sizes: 1..=1,
-            weights: 0..=0,
-            machines: 2..=16,
-            connections: 1..=1,
-            depth: 1..=1,
-            ..MESSAGES
-        },
+        Some(Kind::AllReduce) => rounds,
         Some(Kind::Incast) => OfKind {
-            sizes: 1..=1,
-            weights: 0..=0,
-            machines: 2..=16,
-            connections: 1..=1,
-            depth: 1..=1,
-            ..program
+            rate: program.rate,
+            ..rounds
         },
         Some(Kind::Churn) => OfKind {
             sizes: 0..=0,
