@@ -307,11 +307,15 @@ impl Scene {
     }
 }
 
+/// The number of an entry.
+type Posted = Result<u32, NotPosted>;
+
 /// Who does nothing but its work.
 pub struct Honest {
     /// It.
     pub client: Client,
-    region: SharedRegion,
+    /// What it writes from.
+    pub region: SharedRegion,
     /// Its queue pair.
     pub qp: SharedQp,
     /// Its connection.
@@ -344,7 +348,7 @@ impl Honest {
     ///
     /// # Errors
     /// As it is refused.
-    pub fn post(&mut self, scene: &Scene) -> Result<u32, NotPosted> {
+    pub fn post(&mut self, scene: &Scene) -> Posted {
         self.wrote += 1;
         let word = &self.region.words()[0];
         word.store(self.wrote, std::sync::atomic::Ordering::SeqCst);
@@ -355,10 +359,18 @@ impl Honest {
     ///
     /// # Errors
     /// As it is refused.
-    pub fn post_to(&mut self, stag: u32, to: u64) -> Result<u32, NotPosted> {
+    pub fn post_to(&mut self, stag: u32, to: u64) -> Posted {
+        self.post_from(0, 8, stag, to)
+    }
+
+    /// The same, of these octets of the client's region.
+    ///
+    /// # Errors
+    /// As it is refused.
+    pub fn post_from(&mut self, at: u64, length: u32, stag: u32, to: u64) -> Posted {
         let sge = Sge {
-            to: 0,
-            length: 8,
+            to: at,
+            length,
             stag: self.stag,
         };
         self.qp.queues.post_send(&Wqe {

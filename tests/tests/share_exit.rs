@@ -2,6 +2,7 @@
 
 use std::net::SocketAddrV4;
 use std::path::Path;
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
 use weft_hostdrv::cm::*;
@@ -13,8 +14,8 @@ use weft_tests::ends::{pattern, LEN, PORT};
 use weft_tests::left_out_on_card;
 use weft_tests::lent_program::Program;
 
-/// Words that a client writes before it goes.
-const WORDS: u64 = 20;
+/// Writes that a client posts before it goes: far more than a first flight.
+const WRITES: u64 = 32;
 
 /// The next event of the peer's, which accepts who comes.
 fn peer_hears(scene: &mut Scene, accepted: &mut Vec<CmId>) -> Option<CmEvent> {
@@ -82,15 +83,25 @@ fn a_client_that_exits_closes_first() {
     let mut honest = scene.honest();
     let (rkey, addr) = (scene.peer.mr.rkey(), scene.peer.mr.addr());
     honest.work(&mut scene);
-    for word in 1..=WORDS {
-        honest.post_to(rkey, addr + 8 * word).expect("room");
+    let mut words = 0;
+    for word in honest.region.words() {
+        words += 1;
+        word.store(words, SeqCst);
+    }
+    let octets = 8 * words;
+    for at in (0..WRITES).map(|n| n * octets) {
+        honest
+            .post_from(0, octets as u32, rkey, addr + at)
+            .expect("room");
     }
     let _peers_end = disconnect_and_exit(honest);
     let end = scene.until(|scene| peer_hears(scene, &mut Vec::new()));
     assert_eq!(end.reason, Some(DisconnectReason::Peer));
-    let there = scene.peer.mr.to_vec(0, 8 * (WORDS as usize + 1));
-    let words = there.expect("inside");
-    assert!(words.chunks(8).all(|word| word == 1u64.to_ne_bytes()));
+    let there = scene.peer.mr.to_vec(0, (WRITES * octets) as usize);
+    let there = there.expect("inside");
+    for (word, at) in there.chunks(8).zip(0..) {
+        assert_eq!(word, (at % words + 1).to_ne_bytes(), "word {at}");
+    }
     scene.nothing_is_left();
 }
 

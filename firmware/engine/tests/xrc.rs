@@ -10,6 +10,9 @@ use weft_engine::*;
 use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::mpa::{Enhanced, Extensions, FrameKind, StartupFrame};
 
+/// Of a message; a sender has a full window in flight long before its end.
+const LONGEST: u32 = 1_500_000;
+
 fn config(pd: PdId) -> QpConfig {
     QpConfig {
         pd,
@@ -52,7 +55,7 @@ fn receiver(b: &mut Bench, xrcd: XrcdId, pd: PdId) -> (SrqId, u32, u64) {
     let host = &mut b.hosts[1];
     let srq = host.engine.create_xrc_srq(&srq_config(pd), xrcd).unwrap();
     let own = std::mem::replace(&mut host.pd, pd);
-    let (stag, iova) = host.region(8 * 20_000, Access::LOCAL_WRITE);
+    let (stag, iova) = host.region(LONGEST.into(), Access::LOCAL_WRITE);
     host.pd = own;
     (srq, stag, iova)
 }
@@ -116,9 +119,10 @@ fn a_send_finds_the_queue_that_it_names() {
 /// again behind it.
 #[test]
 fn a_foreign_element_is_placed_by_hand() {
-    const LENGTH: u32 = 150_000;
+    const LENGTH: u32 = LONGEST;
     for foreign in [false, true] {
-        let mut b = Bench::new(9);
+        // A small window is full and empty many times: each time the card could have the flow.
+        let mut b = Bench::with(9, &|c| c.receive_window = 4096);
         let xrcd = b.hosts[1].engine.alloc_xrcd();
         let other = b.hosts[1].engine.alloc_pd();
         let pd = if foreign { other } else { b.hosts[1].pd };
