@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_hostdrv::cm::*;
 use weft_hostdrv::unstable::control::{self, ConnectParams, Endpoint, Event};
 use weft_hostdrv::verbs::*;
-use weft_share::{Client, Limits};
+use weft_share::{Client, Limits, SharedQp};
 use weft_tests::clients::{broker_scene, Scene};
 use weft_tests::ends::pattern;
 use weft_tests::left_out_on_card;
@@ -171,6 +171,59 @@ fn whoever_is_gone_leaves_nothing_inside() {
     two_programs(92, server, client);
 }
 
+/// A client with a queue pair.
+fn open(scene: &mut Scene) -> (Client, SharedQp) {
+    let path = scene.path.clone();
+    scene.with(move || {
+        let client = Client::connect(&path).expect("a broker");
+        let qp = client.create_qp(QpCap::default(), 64).expect("allowed");
+        (client, qp)
+    })
+}
+
+/// A connection to the host that it is asked for at.
+fn to_itself(scene: &Scene) -> ConnectParams<'static> {
+    ConnectParams {
+        remote: Endpoint {
+            ip: scene.bench.ip(0).octets(),
+            port: PORT,
+        },
+        ..ConnectParams::default()
+    }
+}
+
+/// A client accepts its own request: with the queue pair that asked it is refused, with another one it stands.
+#[test]
+fn a_queue_pair_is_not_both_ends() {
+    if left_out_on_card("a_queue_pair_is_not_both_ends", "it has a broker") {
+        return;
+    }
+    let mut scene = broker_scene(94, Limits::default());
+    let (client, asks) = open(&mut scene);
+    let (mut client, another) = scene.with(move || {
+        let another = client.create_qp(QpCap::default(), 64).expect("allowed");
+        (client, another)
+    });
+    let listen = control::listen(PORT, 4);
+    scene.command(&mut client, &listen).expect("free");
+    let connect = control::connect(asks.id, &to_itself(&scene));
+    scene.command(&mut client, &connect).expect("its own");
+    let request = scene.until(|_| client.control().take_event());
+    let Event::ConnectRequest { conn, .. } = request else {
+        panic!("{request:?}");
+    };
+    let accept = |qp: &SharedQp| control::accept(conn, qp.id, &Default::default());
+    let refused = scene.command(&mut client, &accept(&asks));
+    let no = control::Refusal::Engine(control::Error::WrongQpState);
+    assert_eq!(refused.err(), Some(no));
+    let accepted = scene.command(&mut client, &accept(&another));
+    accepted.expect("it is no end of it yet");
+    for _ in 0..2 {
+        let event = scene.until(|_| client.control().take_event());
+        assert!(matches!(event, Event::Established { .. }), "{event:?}");
+    }
+}
+
 /// A connection inside the host that is another's is as one that is not there.
 #[test]
 fn what_is_anothers_is_not_there() {
@@ -178,26 +231,12 @@ fn what_is_anothers_is_not_there() {
         return;
     }
     let mut scene = broker_scene(93, Limits::default());
-    let open = |scene: &mut Scene| {
-        let path = scene.path.clone();
-        scene.with(move || {
-            let client = Client::connect(&path).expect("a broker");
-            let qp = client.create_qp(QpCap::default(), 64).expect("allowed");
-            (client, qp)
-        })
-    };
     let (mut asks, from) = open(&mut scene);
     let (mut listens, own) = open(&mut scene);
     let (mut stranger, foreign) = open(&mut scene);
     let listen = control::listen(PORT, 4);
     scene.command(&mut listens, &listen).expect("free");
-    let params = ConnectParams {
-        remote: Endpoint {
-            ip: scene.bench.ip(0).octets(),
-            port: PORT,
-        },
-        ..ConnectParams::default()
-    };
+    let params = to_itself(&scene);
     let connect = control::connect(from.id, &params);
     scene.command(&mut asks, &connect).expect("its own");
     let request = scene.until(|_| listens.control().take_event());
