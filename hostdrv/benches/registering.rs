@@ -85,7 +85,7 @@ impl Transport for Quiet {
     fn wait(&self, _: u16, _: Option<u64>) -> Result<bool, TransportError> {
         Ok(false)
     }
-    fn wake(&self) {}
+    fn wake(&self, _: u16) {}
     fn reset(&self) -> Result<(), TransportError> {
         Ok(())
     }

@@ -471,16 +471,24 @@ impl Device {
             }
             _ => {
                 let engine = &mut config.engine;
-                engine.hash_secret = engine.seed.hash_secret();
-                let (mac, mtu, secret) = (engine.mac, engine.mtu, engine.hash_secret);
-                let mut card = Card::bring_up(mmio.clone(), mac, mtu, secret, config.rings)?;
-                if engine.split != ResourceSplit::Whole {
-                    card.share()?;
-                }
+                let card = match &second {
+                    Some(second) => second.join(&mmio, engine.mtu, config.rings)?,
+                    None => {
+                        engine.hash_secret = engine.seed.hash_secret();
+                        let (mac, mtu, secret) = (engine.mac, engine.mtu, engine.hash_secret);
+                        let card = Card::bring_up(mmio.clone(), mac, mtu, secret, config.rings);
+                        let mut card = card?;
+                        if engine.split != ResourceSplit::Whole {
+                            card.share()?;
+                        }
+                        card
+                    }
+                };
                 let caps = card.capabilities();
                 let engine = Engine::new(numbered(engine.clone(), &caps));
                 let rings = ControlRings::new()?;
                 let here = Here {
+                    second,
                     card,
                     engine,
                     control: Control::new(rings.clone()),
@@ -489,7 +497,9 @@ impl Device {
                 (Place::Here(Box::new(here)), caps)
             }
         };
-        Ok(Self::around(place, caps, mmio, config))
+        let device = Self::around(place, caps, mmio, config);
+        device.open_given();
+        Ok(device)
     }
 
     /// One that another process lends: it makes progress there, and nothing drives it here.
@@ -856,6 +866,9 @@ impl Device {
         }
         state.frame = frame;
         let now = self.now();
+        if let Place::Here(here) = &mut state.place {
+            *handled += here.take_given(now);
+        }
         let owed = state
             .interrupt_moderation
             .asleep_over()

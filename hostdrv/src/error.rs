@@ -225,6 +225,12 @@ pub enum DeviceError {
         /// What was asked for.
         what: &'static str,
     },
+    /// What only the owner of the card's first port has.
+    #[error("{what} is not to be had of a device by the card's second port; the device that has the first one has it")]
+    OfFirstPort {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The engine is on the card's processor, and does not have this there.
     #[error("the engine of this device is on the card's processor (rung firmware), where there is no {what}")]
     OnCard {

@@ -46,9 +46,9 @@ impl Transport for Counted {
         self.1.fetch_add(1, Ordering::Relaxed);
         self.0.wait(vector, deadline)
     }
-    fn wake(&self) {
+    fn wake(&self, vector: u16) {
         self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.wake();
+        self.0.wake(vector);
     }
     fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {
         self.0.interrupt_fd(vector)

@@ -1,7 +1,7 @@
 //! The driver's [`Transport`] over a card of a [`World`] in this process.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use weft_layout::pci;
 
 use crate::card::DOORBELLS;
 use crate::threads::{Call, Threads};
-use crate::world::{Stop, World};
+use crate::world::{bit, Stop, World};
 
 /// A wait lets others into the world after so long.
 const STEP_NS: u64 = 2_000;
@@ -45,8 +45,8 @@ pub fn lock(world: &SharedWorld) -> MutexGuard<'_, World> {
 pub struct SimTransport {
     world: SharedWorld,
     card: usize,
-    /// A wait is to end.
-    woken: Arc<AtomicBool>,
+    /// Vectors for which a wait is to end, a bit each.
+    woken: Arc<AtomicU64>,
     threads: Arc<Threads>,
 }
 
@@ -103,7 +103,8 @@ impl SimTransport {
         }
         // Who only looks takes nobody's call away.
         let over = deadline.is_some_and(|at| at <= world.now());
-        (over || self.woken.swap(false, Ordering::AcqRel)).then_some(false)
+        let woken = || self.woken.fetch_and(!bit(vector), Ordering::AcqRel) & bit(vector) != 0;
+        (over || woken()).then_some(false)
     }
 
     /// The wait of a thread that takes turns.
@@ -285,10 +286,10 @@ impl Transport for SimTransport {
         waited.map_err(failed)
     }
 
-    fn wake(&self) {
+    fn wake(&self, vector: u16) {
         // With the lock: a sleeper is then either before its look at the flag, or in a pause.
         let _world = lock(&self.world);
-        self.woken.store(true, Ordering::Release);
+        self.woken.fetch_or(bit(vector), Ordering::Release);
         self.threads.unregistered.call();
     }
 

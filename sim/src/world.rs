@@ -155,6 +155,11 @@ impl Drop for World {
     }
 }
 
+/// A vector's bit where there is one for each.
+pub(crate) fn bit(vector: u16) -> u64 {
+    1u64.checked_shl(vector.into()).unwrap_or(0)
+}
+
 /// Where in the doorbells an address of the push window is.
 fn push_offset(address: u32) -> Option<u32> {
     let offset = address.checked_sub(DOORBELLS)?;
@@ -398,7 +403,7 @@ impl World {
 
     /// Takes the interrupt request of a vector, if there was one since the last call.
     pub fn take_interrupt(&mut self, card: usize, vector: u16) -> bool {
-        let bit = 1u64.checked_shl(u32::from(vector)).unwrap_or(0);
+        let bit = bit(vector);
         let pending = &mut self.slots[card].pending;
         let was = *pending & bit != 0;
         *pending &= !bit;
@@ -547,7 +552,7 @@ impl World {
                 match event {
                     Event::Read(value) => slot.answer = Some(value),
                     Event::Interrupt(vector) => {
-                        slot.pending |= 1u64.checked_shl(u32::from(vector)).unwrap_or(0);
+                        slot.pending |= bit(vector.into());
                         self.interrupted = true;
                     }
                     Event::Frame(frame) => {

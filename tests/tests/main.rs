@@ -32,6 +32,7 @@ mod readiness;
 mod resolver_sources;
 mod route_records;
 mod rungs;
+mod second_port;
 mod share;
 mod share_campaign;
 mod share_device;

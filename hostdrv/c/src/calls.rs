@@ -107,7 +107,8 @@ fn of_device(error: &DeviceError) -> c_int {
             absent::LENT.note();
             libc::EOPNOTSUPP
         }
-        DeviceError::Transport(TransportError::Unmappable { .. }) => libc::EOPNOTSUPP,
+        DeviceError::OfFirstPort { .. }
+        | DeviceError::Transport(TransportError::Unmappable { .. }) => libc::EOPNOTSUPP,
         _ => libc::EIO,
     }
 }

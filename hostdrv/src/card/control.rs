@@ -2,7 +2,7 @@
 
 use weft_layout::{reg, registers};
 
-use super::{check_presence, Card};
+use super::{check_presence, Card, Sharing};
 use crate::error::DeviceError;
 use crate::mmio::{Mmio, ALL_ONES};
 use weft_card_transport::TransportError;
@@ -67,7 +67,12 @@ impl Card {
 
     /// Fails if the card could not write a report: what it did since then nobody knows.
     pub(crate) fn check_reports(&self) -> Result<(), DeviceError> {
-        if self.status()?.report_failed() {
+        let status = self.status()?;
+        let failed = match self.sharing {
+            Sharing::Second(_) => status.port1_failed(),
+            Sharing::Alone | Sharing::First(_) => status.report_failed(),
+        };
+        if failed {
             return Err(DeviceError::ReportFailed {
                 reports: self.reports.taken(),
             });

@@ -1,6 +1,6 @@
 //! Frames of no flow, which come to the owner of the card's first port, and which of them are for the owner of the second one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +12,45 @@ const PACKET: usize = 14;
 /// What the first port's owner knows of the second one's.
 #[derive(Clone, Default)]
 pub(crate) struct Given(Arc<Mutex<Option<Taker>>>);
+
+/// Frames of no flow that are the second port's, for an engine of this process that has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GivenFrames(Arc<Mutex<VecDeque<Vec<u8>>>>);
+
+/// Frames that wait at most.
+const FRAMES: usize = 64;
+
+impl GivenFrames {
+    fn frames(&self) -> MutexGuard<'_, VecDeque<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False: it found no room, and is lost, as on the wire.
+    pub(crate) fn put(&self, frame: &[u8]) -> bool {
+        let mut frames = self.frames();
+        let has_room = frames.len() < FRAMES;
+        if has_room {
+            frames.push_back(frame.to_vec());
+        }
+        has_room
+    }
+
+    /// The oldest.
+    pub(crate) fn take(&self) -> Option<Vec<u8>> {
+        self.frames().pop_front()
+    }
+}
+
+/// How a card is shared.
+#[derive(Debug)]
+pub(crate) enum Sharing {
+    /// It is not.
+    Alone,
+    /// This is its first port; frames that are the other one's go there.
+    First(Given),
+    /// This is its second port; frames of no flow come from the first one.
+    Second(GivenFrames),
+}
 
 /// Takes a frame.
 type Give = Box<dyn FnMut(&[u8]) + Send>;
@@ -76,10 +115,22 @@ impl Given {
         alone
     }
 
-    /// There is a second port's owner from now on.
+    /// The second port is somebody's, who takes frames [later](Self::to). False: it was before.
+    pub(crate) fn claim(&self) -> bool {
+        let mut taker = self.taker();
+        let is_free = taker.is_none();
+        taker.get_or_insert_with(|| Taker {
+            give: Box::new(|_| ()),
+            listens: BTreeSet::new(),
+        });
+        is_free
+    }
+
+    /// Who has claimed it takes frames from now on.
     pub(crate) fn to(&self, give: Give) {
-        let listens = BTreeSet::new();
-        *self.taker() = Some(Taker { give, listens });
+        if let Some(taker) = &mut *self.taker() {
+            taker.give = give;
+        }
     }
 
     /// There is none any more.
@@ -128,6 +179,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn frames_that_wait_are_bounded() {
+        let frames = GivenFrames::default();
+        let put = (0..=FRAMES).filter(|n| frames.put(&[*n as u8])).count();
+        assert_eq!(put, FRAMES);
+        assert_eq!(frames.take(), Some(vec![0]), "in their order");
+        assert!(frames.put(&[9]), "there is room again");
+    }
+
+    #[test]
     fn what_is_in_a_frame() {
         let mut arp = vec![0; 42];
         arp[12..14].copy_from_slice(&[8, 6]);
@@ -169,6 +229,7 @@ mod tests {
         assert!(!given.offer(&to(chosen)), "there is nobody");
         let had = Arc::new(Mutex::new(0));
         let count = had.clone();
+        assert!(given.claim() && !given.claim());
         given.to(Box::new(move |_| *count.lock().unwrap() += 1));
         assert!(given.offer(&to(chosen)) && !given.offer(&to(chosen - 1)));
         assert!(!given.offer(&to(4791)));

@@ -34,7 +34,7 @@ use control::Control;
 pub use control::Health;
 pub(crate) use fence::Fence;
 use frame_buffers::FrameBuffers;
-pub(crate) use given::Given;
+pub(crate) use given::{Given, GivenFrames, Sharing};
 use job_ring::JobRing;
 pub(crate) use memory_map::{MappedMemory, MemoryMap};
 use raw_ring::RawRing;
@@ -143,8 +143,8 @@ pub(crate) struct Card {
     queues: ReceiveQueues,
     send_buffers: SendBuffers,
     pub(crate) fence: Fence,
-    /// With a card that two share: frames that are the other one's. Then the tables are taken in turns.
-    pub(crate) given: Option<Given>,
+    /// Where two share it the tables are taken in turns.
+    pub(crate) sharing: Sharing,
     pub(crate) memory: MemoryMap,
     watch: Watch,
     /// What went wrong where no error could be returned.
@@ -162,15 +162,7 @@ impl Card {
     ) -> Result<Self, DeviceError> {
         let name = mmio.transport.name();
         let _span = tracing::info_span!("bring_up", device = %name).entered();
-        check_setting(
-            "mtu",
-            mtu.into(),
-            576..=u64::from(MAX_FRAME - ETHERNET_HEADER),
-            "576 to 9198",
-        )?;
-        check_setting("jobs_log2", rings.jobs_log2.into(), 1..=16, "1 to 16")?;
-        check_setting("reports_log2", rings.reports_log2.into(), 1..=16, "1 to 16")?;
-        check_setting("raw_log2", rings.raw_log2.into(), 1..=12, "1 to 12")?;
+        check_settings(mtu, rings)?;
 
         reset::reset(&mmio, &name)?;
         let caps = identify(&mmio, &name)?;
@@ -185,25 +177,53 @@ impl Card {
         for (register, word) in registers::HASH_SECRET.words().zip(secret.0) {
             mmio.write(register, word)?;
         }
+        let mut card = Self::with_rings(mmio, caps, max_frame, rings, Sharing::Alone)?;
+        card.control = Control::start(&card.mmio)?;
+        tracing::info!(?caps, max_frame, ?rings, "card is up");
+        Ok(card)
+    }
 
+    /// Gives a card its rings for the second port, whose first one's owner has brought it up. `fence`: the card's.
+    pub(crate) fn join(
+        mmio: Mmio,
+        caps: Capabilities,
+        mtu: u16,
+        rings: RingSizes,
+        fence: Fence,
+        frames: GivenFrames,
+    ) -> Result<Self, DeviceError> {
+        check_settings(mtu, rings)?;
+        let max_frame = mtu + ETHERNET_HEADER;
+        let sharing = Sharing::Second(frames);
+        let mut card = Self::with_rings(mmio, caps, max_frame, rings, sharing)?;
+        card.fence = fence;
+        tracing::info!(?rings, "the card's second port is up");
+        Ok(card)
+    }
+
+    fn with_rings(
+        mmio: Mmio,
+        caps: Capabilities,
+        max_frame: u16,
+        rings: RingSizes,
+        sharing: Sharing,
+    ) -> Result<Self, DeviceError> {
+        let is_second = matches!(sharing, Sharing::Second(_));
         let jobs = JobRing::new(&mmio, rings.jobs_log2, rings.push)?;
         let frames = FrameBuffers::new(&mmio, max_frame, rings.jobs_log2)?;
         let reports = ReportRing::new(&mmio, rings.reports_log2)?;
-        let raw = RawRing::new(&mmio, rings.raw_log2, max_frame)?;
+        let raw = RawRing::new(&mmio, rings.raw_log2, max_frame, is_second)?;
         let clock = Clock::new(&mmio)?;
-        let control = Control::start(&mmio)?;
-        tracing::info!(?caps, max_frame, ?rings, "card is up");
-
         Ok(Self {
+            name: mmio.transport.name(),
             queues: ReceiveQueues::new(caps.flows),
             send_buffers: SendBuffers::new(caps.flows),
             fence: Fence::default(),
-            given: None,
+            sharing,
             memory: MemoryMap::default(),
             mmio,
-            name,
             caps,
-            control,
+            control: Control::default(),
             jobs,
             frames,
             reports,
@@ -229,8 +249,24 @@ impl Card {
             let why = "the card has one port";
             return Err(DeviceError::SecondPort { why });
         }
-        self.given = Some(Given::default());
+        self.sharing = Sharing::First(Given::default());
         Ok(())
+    }
+
+    /// What the first port's owner knows of the second one's.
+    pub(crate) fn given(&self) -> Option<&Given> {
+        match &self.sharing {
+            Sharing::First(given) => Some(given),
+            Sharing::Alone | Sharing::Second(_) => None,
+        }
+    }
+
+    /// A frame of no flow that the first port's owner has given this one.
+    pub(crate) fn take_given(&self) -> Option<Vec<u8>> {
+        match &self.sharing {
+            Sharing::Second(frames) => frames.take(),
+            Sharing::Alone | Sharing::First(_) => None,
+        }
     }
 
     /// The next report that is there, and the raw frame that belongs to it, if one does: until
@@ -354,6 +390,10 @@ impl Card {
 
 impl Drop for Card {
     fn drop(&mut self) {
+        // Of the second port nothing is left in the card's tables by now: nothing is written to its rings any more.
+        if matches!(self.sharing, Sharing::Second(_)) {
+            return;
+        }
         // The rings go back to the host only after the card was told to forget them.
         match reset::reset(&self.mmio, &self.name) {
             Ok(()) => tracing::info!(device = %self.name, "card is off"),
@@ -364,6 +404,14 @@ impl Drop for Card {
             }
         }
     }
+}
+
+fn check_settings(mtu: u16, rings: RingSizes) -> Result<(), DeviceError> {
+    let mtus = 576..=u64::from(MAX_FRAME - ETHERNET_HEADER);
+    check_setting("mtu", mtu.into(), mtus, "576 to 9198")?;
+    check_setting("jobs_log2", rings.jobs_log2.into(), 1..=16, "1 to 16")?;
+    check_setting("reports_log2", rings.reports_log2.into(), 1..=16, "1 to 16")?;
+    check_setting("raw_log2", rings.raw_log2.into(), 1..=12, "1 to 12")
 }
 
 fn check_setting(

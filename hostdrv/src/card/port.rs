@@ -156,7 +156,7 @@ impl Port for Card {
     }
 
     fn give_frame(&mut self, frame: &[u8]) -> bool {
-        self.given.as_ref().is_some_and(|given| given.offer(frame))
+        self.given().is_some_and(|given| given.offer(frame))
     }
 
     fn slot_at(&self, slot: u16) -> Option<u64> {

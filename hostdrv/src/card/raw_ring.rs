@@ -17,7 +17,13 @@ pub(super) struct RawRing {
 }
 
 impl RawRing {
-    pub(super) fn new(mmio: &Mmio, count_log2: u8, max_frame: u16) -> Result<Self, DeviceError> {
+    /// `is_second`: for the card's second port, whose slots are as large as the first one's.
+    pub(super) fn new(
+        mmio: &Mmio,
+        count_log2: u8,
+        max_frame: u16,
+        is_second: bool,
+    ) -> Result<Self, DeviceError> {
         let slot_log2 = (11..=14)
             .find(|log2| usize::from(max_frame) <= 1 << log2)
             .unwrap_or(14);
@@ -28,7 +34,7 @@ impl RawRing {
         let iova = memory.iova().next_multiple_of(slot as u64);
         mmio.write_address(registers::RAW_BASE_LO, registers::RAW_BASE_HI, iova)?;
         let shape = reg::RawLog2::default()
-            .with_slot(slot_log2)
+            .with_slot(if is_second { 0 } else { slot_log2 })
             .with_count(count_log2);
         write_checked(mmio, registers::RAW_LOG2, shape)?;
         Ok(Self {

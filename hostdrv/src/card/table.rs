@@ -2,7 +2,7 @@
 
 use weft_layout::{reg::TableCmd, registers, table, TableOperation};
 
-use super::Card;
+use super::{Card, Sharing};
 use crate::error::DeviceError;
 use crate::mmio::ALL_ONES;
 use crate::stats::add;
@@ -34,7 +34,7 @@ impl Card {
         &self,
         access: impl FnOnce(&Self) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
-        if self.given.is_none() {
+        if matches!(self.sharing, Sharing::Alone) {
             return access(self);
         }
         self.take_turn()?;

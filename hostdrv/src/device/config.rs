@@ -138,6 +138,12 @@ impl DeviceConfig {
         self
     }
 
+    /// The same, and that device has half of the flows and of the STags: for two engines on the host, each served by a thread.
+    pub fn share_card_evenly(mut self) -> Self {
+        self.engine.split = ResourceSplit::FirstHalf;
+        self
+    }
+
     /// The firmware of rung `Firmware`: one with the engine.
     pub fn firmware(mut self, image: Arc<Image>) -> Self {
         self.firmware = Some(image);

@@ -175,14 +175,22 @@ impl State {
             Place::Lent(lent) => lent.command(command, private_data),
             Place::Here(here) => {
                 let listens = command.opcode() == Ok(CommandOpcode::Listen);
-                let given = here.card.given.as_ref().filter(|_| listens);
+                let given = here.card.given().filter(|_| listens);
                 if given.is_some_and(|given| given.listens(command.port)) {
                     return Err(Error::PortInUse(command.port).into());
+                }
+                if let Some(second) = &here.second {
+                    second.before(command)?;
                 }
                 let number = here.control.post(command, private_data);
                 self.take_commands(now);
                 return match &self.place {
-                    Place::Here(here) => here.control.answer(number),
+                    Place::Here(here) => {
+                        if let Some(second) = &here.second {
+                            second.after(command);
+                        }
+                        here.control.answer(number)
+                    }
                     Place::OnCard(_) | Place::Lent(_) => Err(Refusal::NoAnswer),
                 };
             }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weft_engine::commands::{Answer, Command, Refusal};
-use weft_engine::{on_card, Error, Event, QpId, SrqId};
-use weft_layout::{proc_bell, registers, CommandOpcode, CqDoorbell, Cqe, ProcInfo};
+use weft_engine::{on_card, Event, QpId, SrqId};
+use weft_layout::{proc_bell, registers, CqDoorbell, Cqe, ProcInfo};
 use weft_queues::Capacity;
 
 use super::second_port::SecondPort;
@@ -107,23 +107,13 @@ impl OnCard {
         command: &Command,
         private_data: &[u8],
     ) -> Result<Result<Answer, Refusal>, ProcessorError> {
-        let opcode = command.opcode();
-        let port = command.port;
-        if let (Some(second), Ok(CommandOpcode::Listen)) = (&self.second, opcode) {
-            if port != 0 && second.is_taken(port) {
-                return Ok(Err(Error::PortInUse(port).into()));
-            }
-        }
-        // What comes is its own from the first frame on.
-        if let (Some(second), Ok(CommandOpcode::Listen | CommandOpcode::Connect), 1..) =
-            (&self.second, opcode, port)
-        {
-            second.listen(port);
+        if let Some(Err(refused)) = self.second.as_ref().map(|second| second.before(command)) {
+            return Ok(Err(refused));
         }
         self.count_bell();
         let answer = self.engine.command(command, private_data)?;
-        if let (Some(second), Ok(CommandOpcode::Unlisten)) = (&self.second, opcode) {
-            second.unlisten(port);
+        if let Some(second) = &self.second {
+            second.after(command);
         }
         Ok(answer)
     }

@@ -8,6 +8,7 @@ use super::control::Control;
 use super::executor::Executor;
 use super::lent::Lent;
 use super::on_card::OnCard;
+use super::second_port::SecondPort;
 use super::State;
 use crate::card::{Card, Fence, MemoryMap};
 use crate::checks;
@@ -23,7 +24,9 @@ pub(crate) enum Place {
 
 /// An engine in this process.
 pub(crate) struct Here {
-    // First: the card is told to forget its rings before anything else goes.
+    /// Of a second port. First: nothing of it is left in the card's tables when anything else goes.
+    pub(super) second: Option<SecondPort>,
+    // Then the card is told to forget its rings.
     pub(crate) card: Card,
     pub(crate) engine: Engine,
     /// The two ends of the command ring and the event ring.
@@ -127,19 +130,28 @@ impl Place {
     fn without(&self, what: &'static str) -> DeviceError {
         match self {
             Place::Lent(_) => DeviceError::OfLender { what },
-            Place::Here(_) | Place::OnCard(_) => DeviceError::OnCard { what },
+            Place::Here(_) => DeviceError::OfFirstPort { what },
+            Place::OnCard(_) => DeviceError::OnCard { what },
+        }
+    }
+
+    /// What is done for what the first port's owner alone may have.
+    fn first_port(&mut self) -> Option<(&mut Engine, &mut Card)> {
+        match self {
+            Place::Here(here) if here.second.is_none() => Some((&mut here.engine, &mut here.card)),
+            _ => None,
         }
     }
 }
 
 impl State {
-    /// The engine and its card, which have to be here for `what`.
+    /// The engine and its card, which have to be here, by the card's first port, for `what`.
     pub(crate) fn engine_for(
         &mut self,
         what: &'static str,
     ) -> Result<(&mut Engine, &mut Card), DeviceError> {
         let why = self.place.without(what);
-        self.place.here().ok_or(why)
+        self.place.first_port().ok_or(why)
     }
 
     /// Has another process the card?
@@ -147,11 +159,11 @@ impl State {
         matches!(self.place, Place::Lent(_))
     }
 
-    /// Fails where `what` is not to be had: with an engine elsewhere.
+    /// Fails where `what` is not to be had: with an engine elsewhere, or by the card's second port.
     pub(crate) fn check_here(&self, what: &'static str) -> Result<(), DeviceError> {
-        match self.place {
-            Place::Here(_) => Ok(()),
-            Place::OnCard(_) | Place::Lent(_) => Err(self.place.without(what)),
+        match &self.place {
+            Place::Here(here) if here.second.is_none() => Ok(()),
+            _ => Err(self.place.without(what)),
         }
     }
 }

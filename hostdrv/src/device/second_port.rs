@@ -1,24 +1,31 @@
-//! The card's second port (`docs/card.md`, Ports), whose owner is the engine on the card's processor: another device on the same card, beside the one that
-//! has the first port.
+//! The card's second port (`docs/card.md`, Ports), whose owner is the engine on the card's processor, or another one of this process: another device on the
+//! same card, beside the one that has the first port.
 //!
 //! The first one's has all that there is once: the card's reset, its addresses and the frames of no flow. Of these it gives the second one what is for it.
 
 use std::sync::Arc;
 
-use weft_engine::{ResourceSplit, Rung};
-use weft_layout::{registers, table, FlowKeyRow, StagRow, PORT_REGISTERS};
+use weft_engine::commands::{Command, Refusal};
+use weft_engine::{Error, ResourceSplit, Rung};
+use weft_layout::{registers, table, CommandOpcode, FlowKeyRow, StagRow, PORT_REGISTERS};
 
+use super::place::{Here, Place};
 use super::{Capabilities, Device, DeviceConfig};
-use crate::card::Given;
+use crate::card::{Card, Given, GivenFrames, RingSizes};
 use crate::error::DeviceError;
+use crate::mmio::Mmio;
 use crate::processor::TakesFrames;
 use weft_card_transport::turns::KeepsTurn;
 use weft_card_transport::{Bar, ByPort, VECTOR};
 
-/// What a device with the second port has of the first one's. Dropped when its processor was stopped.
+/// What a device with the second port has of the first one's. Dropped when its engine does nothing more.
 pub(crate) struct SecondPort {
     first: Device,
     given: Given,
+    /// Those that wait for an engine of this process.
+    frames: GivenFrames,
+    /// What of the card is the second one's.
+    split: ResourceSplit,
 }
 
 impl SecondPort {
@@ -27,14 +34,34 @@ impl SecondPort {
         self.given.to(give);
     }
 
-    /// It listens there.
-    pub(super) fn listen(&self, port: u16) {
-        self.given.listen(port);
+    /// The card's second port with rings of this process.
+    pub(super) fn join(
+        &self,
+        mmio: &Mmio,
+        mtu: u16,
+        rings: RingSizes,
+    ) -> Result<Card, DeviceError> {
+        let (caps, frames) = (self.capabilities(), self.frames.clone());
+        Card::join(mmio.clone(), caps, mtu, rings, self.fence(), frames)
     }
 
-    /// And does no more.
-    pub(super) fn unlisten(&self, port: u16) {
-        self.given.unlisten(port);
+    /// Before a command of the second one's: what comes for its port is its own from the first frame on.
+    pub(super) fn before(&self, command: &Command) -> Result<(), Refusal> {
+        let (opcode, port) = (command.opcode(), command.port);
+        if opcode == Ok(CommandOpcode::Listen) && port != 0 && self.is_taken(port) {
+            return Err(Error::PortInUse(port).into());
+        }
+        if let (Ok(CommandOpcode::Listen | CommandOpcode::Connect), 1..) = (opcode, port) {
+            self.given.listen(port);
+        }
+        Ok(())
+    }
+
+    /// And behind it.
+    pub(super) fn after(&self, command: &Command) {
+        if command.opcode() == Ok(CommandOpcode::Unlisten) {
+            self.given.unlisten(command.port);
+        }
     }
 
     /// What the card can do.
@@ -43,7 +70,7 @@ impl SecondPort {
     }
 
     /// Does the first one listen there?
-    pub(super) fn is_taken(&self, port: u16) -> bool {
+    fn is_taken(&self, port: u16) -> bool {
         let mut state = self.first.lock();
         let here = state.place.here();
         here.is_some_and(|(engine, _)| engine.listens(port))
@@ -64,7 +91,7 @@ impl SecondPort {
             card.write_row(table::FLOW_KEY, 2 * bucket + 1, &key)?;
         }
         let stag = StagRow::default().to_bytes();
-        for index in ResourceSplit::Second.stags(caps.stags) {
+        for index in self.split.stags(caps.stags) {
             card.write_row(table::STAG, index, &stag)?;
         }
         Ok(())
@@ -105,32 +132,79 @@ impl SecondPort {
 
 impl Drop for SecondPort {
     fn drop(&mut self) {
-        self.given.to_nobody();
+        self.given.to(Box::new(|_| ()));
         if let Err(error) = self.clear_rows().and_then(|()| self.drain()) {
             tracing::warn!(%error, "a second port was not left as it was found");
         }
+        // The next one finds nothing of this one's.
+        self.given.to_nobody();
+    }
+}
+
+impl Here {
+    /// Works on frames of no flow that the first port's owner has given, some at a time. How many.
+    pub(super) fn take_given(&mut self, now: u64) -> usize {
+        const MOST: usize = 16;
+        let mut taken = 0;
+        while taken < MOST {
+            let Some(frame) = self.card.take_given() else {
+                break;
+            };
+            self.engine.on_given_frame(now, &frame, &mut self.card);
+            taken += 1;
+        }
+        taken
     }
 }
 
 impl Device {
-    /// Another device on this one's card, by the card's second port: the engine on the card's processor, with the address of this one. So queue pairs of rung
-    /// `firmware`, which are that one's, and of other rungs, which are this one's, are on one card at the same time. Protection domains, regions and queues are
-    /// each one's own. This device has to be looked at ([`progress`](Self::progress)) for connections of the other one to come about: what comes for none comes here.
+    /// Where it has the second port: frames of no flow that are for it come from now on, and wake who sleeps.
+    pub(super) fn open_given(&self) {
+        let state = self.lock();
+        let Place::Here(here) = &state.place else {
+            return;
+        };
+        if let Some(second) = &here.second {
+            let (frames, sleepers) = (second.frames.clone(), self.shared.sleepers.clone());
+            second.given.to(Box::new(move |frame| {
+                if frames.put(frame) {
+                    sleepers.announce();
+                } else {
+                    tracing::debug!(len = frame.len(), "no room for a frame of the second port");
+                }
+            }));
+        }
+    }
+
+    /// Another device on this one's card, by the card's second port, with the address of this one: rings, interrupts and an engine of its own.
+    ///
+    /// * Of rung `Firmware`: the engine is on the card's processor. So queue pairs of that rung and of others are on one card at the same time.
+    /// * Of any other: the engine is in this process. So two threads serve one card, each the flows of its device.
+    ///
+    /// Protection domains, regions and queues are each one's own. This device has to be looked at ([`progress`](Self::progress)) for connections of the other
+    /// one to come about: what comes for none comes here.
     ///
     /// # Errors
     /// [`DeviceError::SecondPort`] where there cannot be one, with the reason; and as [`open`](Self::open).
     pub fn second_port(&self, config: DeviceConfig) -> Result<Device, DeviceError> {
         let refuse = |why| Err(DeviceError::SecondPort { why });
         let own = &self.shared.config;
-        if config.engine.rung != Rung::Firmware {
-            return refuse("it is for rung firmware");
-        }
-        if own.split != ResourceSplit::First {
-            return refuse(
-                "the first device was not opened to share its card (DeviceConfig::share_card)",
-            );
-        }
-        if own.mtu > 1500 {
+        let on_card = config.engine.rung == Rung::Firmware;
+        let split = match own.split {
+            ResourceSplit::First => ResourceSplit::Second,
+            ResourceSplit::FirstHalf if !on_card => ResourceSplit::SecondHalf,
+            ResourceSplit::FirstHalf => {
+                return refuse(
+                    "a firmware has 32 flows: open the first device with DeviceConfig::share_card",
+                );
+            }
+            _ => {
+                return refuse(
+                    "the first device was not opened to share its card (DeviceConfig::share_card)",
+                );
+            }
+        };
+        if on_card && own.mtu > 1500 {
             return refuse(
                 "raw slots are as large as the first device's, which are for jumbo frames",
             );
@@ -138,9 +212,9 @@ impl Device {
         let given = {
             let mut state = self.lock();
             let (_, card) = state.engine_for("second port")?;
-            card.given.clone().unwrap_or_default()
+            card.given().cloned().unwrap_or_default()
         };
-        if given.is_open() {
+        if !given.claim() {
             return refuse("it is open");
         }
         let mut config = config;
@@ -150,12 +224,17 @@ impl Device {
             netmask: own.netmask,
             gateway: own.gateway,
             mtu: own.mtu,
-            split: ResourceSplit::Second,
+            hash_secret: own.hash_secret,
+            split,
             ..config.engine
         };
+        // The push window is the first one's.
+        config.rings.push = 0;
         let second = SecondPort {
             first: self.clone(),
             given,
+            frames: GivenFrames::default(),
+            split,
         };
         let transport = Arc::new(ByPort(self.shared.mmio.transport.clone()));
         Device::open_by(transport, config, Some(second))

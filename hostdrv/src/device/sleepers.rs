@@ -152,7 +152,7 @@ impl Sleepers {
             if at < until {
                 // Once is enough.
                 line.leader = Some(Leader::Awake);
-                self.transport.wake();
+                self.transport.wake(0);
             }
         }
     }

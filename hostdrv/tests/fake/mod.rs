@@ -347,7 +347,7 @@ impl Transport for FakeCard {
     }
 
     /// Its waits are over at once.
-    fn wake(&self) {}
+    fn wake(&self, _: u16) {}
 
     fn lost(&self) -> Option<String> {
         self.lock().lost.clone()

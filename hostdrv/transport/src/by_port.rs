@@ -1,10 +1,10 @@
-//! A card as the owner of its second port sees it (`docs/card.md`, Ports): the same one, but for the interrupts and the count of jobs that are done.
+//! A card as the owner of its second port sees it (`docs/card.md`, Ports): the same one, but for the port's own registers, doorbells and interrupts.
 
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use weft_layout::{registers, PORT_REGISTERS};
+use weft_layout::{doorbell, registers, PORT_DOORBELLS, PORT_REGISTERS};
 
 use super::{Bar, Transport, TransportError};
 use crate::dma::DmaBuffer;
@@ -18,10 +18,15 @@ pub struct ByPort(pub Arc<dyn Transport>);
 
 impl ByPort {
     fn offset(bar: Bar, offset: u32) -> u32 {
-        if bar == Bar::Registers && offset == registers::JOB_DONE.offset() {
-            return offset + PORT_REGISTERS;
+        let rings = registers::JOB_BASE_LO.offset()..=registers::RAW_RESERVE.offset();
+        let is_lock = offset == registers::TABLE_LOCK.offset();
+        match bar {
+            Bar::Registers if rings.contains(&offset) || is_lock => offset + PORT_REGISTERS,
+            Bar::Doorbells if offset < PORT_DOORBELLS && offset != doorbell::CAPTURE_HEAD => {
+                offset + PORT_DOORBELLS
+            }
+            _ => offset,
         }
-        offset
     }
 }
 
@@ -30,7 +35,7 @@ impl Transport for ByPort {
         self.0.read32(bar, Self::offset(bar, offset))
     }
     fn write32(&self, bar: Bar, offset: u32, value: u32) -> Result<(), TransportError> {
-        self.0.write32(bar, offset, value)
+        self.0.write32(bar, Self::offset(bar, offset), value)
     }
     fn write_block(&self, bar: Bar, offset: u32, bytes: &[u8]) -> Result<(), TransportError> {
         self.0.write_block(bar, offset, bytes)
@@ -67,8 +72,8 @@ impl Transport for ByPort {
     fn wait(&self, _: u16, deadline: Option<u64>) -> Result<bool, TransportError> {
         self.0.wait(VECTOR, deadline)
     }
-    fn wake(&self) {
-        self.0.wake();
+    fn wake(&self, _: u16) {
+        self.0.wake(VECTOR);
     }
     fn drives(&self, on: bool) {
         self.0.drives(on);

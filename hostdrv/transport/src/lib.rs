@@ -233,8 +233,8 @@ pub trait Transport: Send + Sync {
     /// ([`lost`](Self::lost)). One thread at a time waits for a vector.
     fn wait(&self, vector: u16, deadline: Option<u64>) -> Result<bool, TransportError>;
 
-    /// Ends the [`wait`](Self::wait) that another thread is in, or else the next one. Cheap, and never blocks.
-    fn wake(&self);
+    /// Ends the [`wait`](Self::wait) for this vector that another thread is in, or else the next one. Cheap, and never blocks.
+    fn wake(&self, vector: u16);
 
     /// The calling thread works for the card by itself from now on, and not for long between its [`wait`](Self::wait)s; `false`: no longer, or it waits
     /// for other threads. Simulated time stands still while such a thread is awake.

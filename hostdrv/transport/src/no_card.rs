@@ -134,8 +134,8 @@ impl Transport for NoCard {
         self.vectors.wait(vector, deadline, None, String::new)
     }
 
-    fn wake(&self) {
-        self.vectors.wake();
+    fn wake(&self, vector: u16) {
+        self.vectors.wake(vector);
     }
 
     fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>> {

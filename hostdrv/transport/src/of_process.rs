@@ -146,9 +146,9 @@ impl Transport for OfProcess {
         self.here()?.wait(vector, deadline)
     }
 
-    fn wake(&self) {
+    fn wake(&self, vector: u16) {
         if let Ok(here) = self.here() {
-            here.wake();
+            here.wake(vector);
         }
     }
 

@@ -11,23 +11,25 @@ use super::TransportError;
 /// One eventfd for each interrupt vector.
 pub(super) struct Vectors {
     events: Vec<EventFd>,
-    /// Ends a wait.
-    wake: EventFd,
+    /// Each ends a wait for its vector.
+    wakes: Vec<EventFd>,
 }
 
 impl Vectors {
     pub(super) fn new(count: usize) -> io::Result<Self> {
-        let events = (0..count).map(|_| EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC));
+        let events = || (0..count).map(|_| EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC));
         Ok(Self {
-            events: events.collect::<io::Result<_>>()?,
-            wake: EventFd::new(EFD_NONBLOCK | EFD_CLOEXEC)?,
+            events: events().collect::<io::Result<_>>()?,
+            wakes: events().collect::<io::Result<_>>()?,
         })
     }
 
     /// [`Transport::wake`](super::Transport::wake).
-    pub(super) fn wake(&self) {
-        // It is readable at the latest after the first time.
-        let _ = self.wake.write(1);
+    pub(super) fn wake(&self, vector: u16) {
+        if let Some(wake) = self.wakes.get(usize::from(vector)) {
+            // It is readable at the latest after the first time.
+            let _ = wake.write(1);
+        }
     }
 
     /// Can a vector be read? It stays so.
@@ -57,8 +59,10 @@ impl Vectors {
         lost: impl Fn() -> String,
     ) -> Result<bool, TransportError> {
         let failed = |reason: String| TransportError::Interrupt { vector, reason };
-        let found = self.events.get(usize::from(vector)).zip(self.fd(vector));
-        let (event, fd) = found.ok_or_else(|| {
+        let at = usize::from(vector);
+        let found = self.events.get(at).zip(self.wakes.get(at));
+        let found = found.zip(self.fd(vector));
+        let ((event, own_wake), fd) = found.ok_or_else(|| {
             failed(format!(
                 "there are {} vectors, numbered from 0",
                 self.events.len()
@@ -87,14 +91,14 @@ impl Vectors {
                 };
             }
             // SAFETY: the eventfd is open as long as `self` is borrowed.
-            let wake = unsafe { BorrowedFd::borrow_raw(self.wake.as_raw_fd()) };
+            let wake = unsafe { BorrowedFd::borrow_raw(own_wake.as_raw_fd()) };
             let [ready, woken, ended] = match end {
                 Some(end) => wait_readable([fd, wake, end], deadline),
                 None => wait_readable([fd, wake], deadline).map(|[a, b]| [a, b, false]),
             }
             .map_err(|error| failed(error.to_string()))?;
             if woken {
-                let _ = self.wake.read();
+                let _ = own_wake.read();
                 called = true;
             }
             // An interrupt that came before the end still counts; another thread may have taken it.
@@ -148,20 +152,32 @@ mod tests {
     fn a_wait_is_ended_from_outside_once() {
         let vectors = Vectors::new(1).expect("eventfds");
         let wait = |deadline| vectors.wait(0, deadline, None, String::new);
-        vectors.wake();
-        vectors.wake();
+        vectors.wake(0);
+        vectors.wake(0);
         assert_eq!(wait(None), Ok(false), "woken before it waits");
         let until = now() + 2_000_000;
         assert_eq!(wait(Some(until)), Ok(false));
         assert!(now() >= until, "woken twice");
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| wait(None));
-            vectors.wake();
+            vectors.wake(0);
             assert_eq!(sleeper.join().expect("no panic"), Ok(false));
         });
-        vectors.wake();
+        vectors.wake(0);
         vectors.events()[0].write(1).expect("room");
         assert_eq!(wait(None), Ok(true), "an interrupt counts all the same");
+    }
+
+    #[test]
+    fn a_call_for_one_vector_is_no_other_one_s() {
+        let vectors = Vectors::new(2).expect("eventfds");
+        let wait = |vector, deadline| vectors.wait(vector, deadline, None, String::new);
+        vectors.wake(1);
+        vectors.wake(2);
+        let until = now() + 2_000_000;
+        assert_eq!(wait(0, Some(until)), Ok(false));
+        assert!(now() >= until, "called for another one");
+        assert_eq!(wait(1, None), Ok(false), "it waited for this one");
     }
 
     #[test]

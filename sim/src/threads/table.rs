@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar};
 use std::time::Duration;
 
-use crate::world::{Stop, World};
+use crate::world::{bit, Stop, World};
 
 /// Time goes on by steps of this: who looks whether a run is stuck sees that it is not.
 const STEP_NS: u64 = 1_000_000;
@@ -23,7 +23,7 @@ pub(crate) enum Call {
         card: usize,
         vector: u16,
         deadline: Option<u64>,
-        woken: Arc<AtomicBool>,
+        woken: Arc<AtomicU64>,
     },
     /// It sleeps until this time.
     Until(u64),
@@ -100,10 +100,10 @@ impl Table {
                 deadline,
                 woken,
             } => {
-                let bit = 1u64.checked_shl((*vector).into()).unwrap_or(0);
+                let bit = bit(*vector);
                 world.pending(*card) & bit != 0
                     || deadline.is_some_and(|at| at <= world.now())
-                    || woken.load(Ordering::Acquire)
+                    || woken.load(Ordering::Acquire) & bit != 0
             }
             Call::Until(at) => *at <= world.now(),
             Call::AnyInterrupt(at) => *at <= world.now() || world.interrupt_pending(),

@@ -12,7 +12,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::transport::{lock, SharedWorld};
-use crate::world::World;
+use crate::world::{bit, World};
 
 /// A thread that has left the world alone for so long does not keep it from leaping.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -134,7 +134,7 @@ impl Asleep<'_> {
     /// Has what another thread waits for come, and it has not noticed yet?
     pub(crate) fn is_another_called(&self, world: &World) -> bool {
         let called = |sleep: &Sleep| {
-            let bit = 1u64.checked_shl(sleep.vector.into()).unwrap_or(0);
+            let bit = bit(sleep.vector);
             world.pending(sleep.card) & bit != 0
                 || sleep.deadline.is_some_and(|at| at <= world.now())
         };

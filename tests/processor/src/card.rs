@@ -205,7 +205,7 @@ macro_rules! card {
                 Err(TransportError::Unsupported("interrupts"))
             }
 
-            fn wake(&self) {}
+            fn wake(&self, _: u16) {}
 
             fn reset(&self) -> Result<(), TransportError> {
                 Err(TransportError::Unsupported("reset"))

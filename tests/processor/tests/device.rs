@@ -308,8 +308,8 @@ impl Transport for Slow {
         self.0.wait(vector, deadline)
     }
 
-    fn wake(&self) {
-        self.0.wake();
+    fn wake(&self, vector: u16) {
+        self.0.wake(vector);
     }
 
     fn reset(&self) -> Result<(), TransportError> {

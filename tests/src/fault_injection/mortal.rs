@@ -30,7 +30,7 @@ impl Mortal {
     /// then lets go of the mappings (here: when the driver's buffers are dropped).
     pub fn kill(&self) {
         self.dead.store(true, Ordering::Relaxed);
-        self.inner.wake();
+        self.inner.wake(0);
         lock(&self.world).reset(self.card);
     }
 
@@ -98,8 +98,8 @@ impl Transport for Mortal {
         self.inner.wait(vector, deadline)
     }
 
-    fn wake(&self) {
-        self.inner.wake();
+    fn wake(&self, vector: u16) {
+        self.inner.wake(vector);
     }
 
     fn lost(&self) -> Option<String> {

@@ -17,6 +17,10 @@ pub enum ResourceSplit {
     First,
     /// The second port, 32 flows, a quarter of the STags, a row of the two of each bucket of FLOW_KEY.
     Second,
+    /// As `First`, and the other one has as much.
+    FirstHalf,
+    /// As `Second`, and half of the flows and of the STags.
+    SecondHalf,
 }
 
 /// The second one's flows.
@@ -28,11 +32,14 @@ const SECOND_PORTS: u16 = 57344;
 impl ResourceSplit {
     /// Its flows, of so many.
     pub fn flows(self, flows: u16) -> Range<u16> {
-        let second = SECOND_FLOWS.min(flows / 2);
+        let few = flows - SECOND_FLOWS.min(flows / 2);
+        let half = flows / 2;
         match self {
             ResourceSplit::Whole => 0..flows,
-            ResourceSplit::First => 0..flows - second,
-            ResourceSplit::Second => flows - second..flows,
+            ResourceSplit::First => 0..few,
+            ResourceSplit::Second => few..flows,
+            ResourceSplit::FirstHalf => 0..half,
+            ResourceSplit::SecondHalf => half..flows,
         }
     }
 
@@ -40,18 +47,20 @@ impl ResourceSplit {
     pub(crate) fn ways(self) -> Range<usize> {
         match self {
             ResourceSplit::Whole => 0..2,
-            ResourceSplit::First => 0..1,
-            ResourceSplit::Second => 1..2,
+            ResourceSplit::First | ResourceSplit::FirstHalf => 0..1,
+            ResourceSplit::Second | ResourceSplit::SecondHalf => 1..2,
         }
     }
 
     /// Its STag indices, of so many.
     pub fn stags(self, stags: u32) -> Range<u32> {
-        let second = stags - stags / 4;
+        let (few, half) = (stags - stags / 4, stags / 2);
         match self {
             ResourceSplit::Whole => 1..stags,
-            ResourceSplit::First => 1..second,
-            ResourceSplit::Second => second..stags,
+            ResourceSplit::First => 1..few,
+            ResourceSplit::Second => few..stags,
+            ResourceSplit::FirstHalf => 1..half,
+            ResourceSplit::SecondHalf => half..stags,
         }
     }
 
@@ -59,7 +68,7 @@ impl ResourceSplit {
     pub(crate) fn domains(self) -> u32 {
         match self {
             // More than anybody has.
-            ResourceSplit::Second => 1 << 31,
+            ResourceSplit::Second | ResourceSplit::SecondHalf => 1 << 31,
             _ => 0,
         }
     }
@@ -68,15 +77,15 @@ impl ResourceSplit {
     pub fn ports(self) -> RangeInclusive<u16> {
         match self {
             ResourceSplit::Whole => FIRST_PORT..=u16::MAX,
-            ResourceSplit::First => FIRST_PORT..=SECOND_PORTS - 1,
-            ResourceSplit::Second => SECOND_PORTS..=u16::MAX,
+            ResourceSplit::First | ResourceSplit::FirstHalf => FIRST_PORT..=SECOND_PORTS - 1,
+            ResourceSplit::Second | ResourceSplit::SecondHalf => SECOND_PORTS..=u16::MAX,
         }
     }
 
     /// What its rows of FLOW_RX have beside the usual flags.
     pub(crate) fn row_flags(self) -> u8 {
         match self {
-            ResourceSplit::Second => FlowRxRow::PORT,
+            ResourceSplit::Second | ResourceSplit::SecondHalf => FlowRxRow::PORT,
             _ => 0,
         }
     }
@@ -88,32 +97,33 @@ mod tests {
 
     #[test]
     fn nothing_is_both_s_and_nothing_is_nobody_s() {
-        for log2 in [1, 4, 6, 8, 12] {
-            let flows = 1_u16 << log2;
-            let (first, second) = (
-                ResourceSplit::First.flows(flows),
-                ResourceSplit::Second.flows(flows),
-            );
-            assert_eq!(
-                (first.start, first.end, second.end),
-                (0, second.start, flows)
-            );
-            assert!(!second.is_empty() && second.len() <= 32);
-            let stags = 4 * u32::from(flows);
-            let (first, second) = (
-                ResourceSplit::First.stags(stags),
-                ResourceSplit::Second.stags(stags),
-            );
-            assert_eq!(
-                (first.start, first.end, second.end),
-                (1, second.start, stags)
-            );
+        let few = (ResourceSplit::First, ResourceSplit::Second);
+        let halves = (ResourceSplit::FirstHalf, ResourceSplit::SecondHalf);
+        for (one, other) in [few, halves] {
+            for log2 in [1, 4, 6, 8, 12] {
+                let flows = 1_u16 << log2;
+                let (first, second) = (one.flows(flows), other.flows(flows));
+                assert_eq!(
+                    (first.start, first.end, second.end),
+                    (0, second.start, flows)
+                );
+                let most = if one == ResourceSplit::First {
+                    32
+                } else {
+                    first.len()
+                };
+                assert!(!second.is_empty() && second.len() <= most);
+                let stags = 4 * u32::from(flows);
+                let (first, second) = (one.stags(stags), other.stags(stags));
+                assert_eq!(
+                    (first.start, first.end, second.end),
+                    (1, second.start, stags)
+                );
+            }
+            assert_eq!(one.ways().end, other.ways().start);
+            assert_eq!(one.ports().end() + 1, *other.ports().start());
+            assert_ne!(one.row_flags(), other.row_flags());
+            assert_ne!(one.domains(), other.domains());
         }
-        assert_eq!(
-            ResourceSplit::First.ways().end,
-            ResourceSplit::Second.ways().start
-        );
-        let (first, second) = (ResourceSplit::First.ports(), ResourceSplit::Second.ports());
-        assert_eq!(first.end() + 1, *second.start());
     }
 }

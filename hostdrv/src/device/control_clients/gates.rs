@@ -194,7 +194,7 @@ impl State {
         let (Some(client), Place::Here(here)) = (client, place) else {
             return;
         };
-        let given = here.card.given.as_ref();
+        let given = here.card.given();
         let parked = client.parked.as_ref();
         let listens = parked.filter(|taken| taken.command.opcode() == Ok(CommandOpcode::Listen));
         let is_the_hosts =

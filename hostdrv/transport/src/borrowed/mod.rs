@@ -166,8 +166,8 @@ impl Transport for BorrowedCard {
         self.vectors.wait(vector, deadline, None, String::new)
     }
 
-    fn wake(&self) {
-        self.vectors.wake();
+    fn wake(&self, vector: u16) {
+        self.vectors.wake(vector);
     }
 
     fn lost(&self) -> Option<String> {

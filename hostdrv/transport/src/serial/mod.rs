@@ -392,8 +392,8 @@ impl Transport for SerialTransport {
             .wait(vector, deadline, Some(fd(&line.ended)), || line.why())
     }
 
-    fn wake(&self) {
-        self.line.vectors.wake();
+    fn wake(&self, vector: u16) {
+        self.line.vectors.wake(vector);
     }
 
     fn lost(&self) -> Option<String> {

@@ -109,9 +109,9 @@ impl Interrupts {
         Ok(came)
     }
 
-    /// Ends a wait.
-    pub(super) fn wake(&self) {
-        self.vectors.wake();
+    /// Ends a wait for this vector.
+    pub(super) fn wake(&self, vector: u16) {
+        self.vectors.wake(vector);
     }
 
     /// Is the card to be given up, and why?

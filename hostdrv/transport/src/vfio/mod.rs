@@ -317,8 +317,8 @@ impl Transport for VfioTransport {
         device.interrupts.wait(&device.domain, vector, deadline)
     }
 
-    fn wake(&self) {
-        self.device.interrupts.wake();
+    fn wake(&self, vector: u16) {
+        self.device.interrupts.wake(vector);
     }
 
     fn lost(&self) -> Option<String> {

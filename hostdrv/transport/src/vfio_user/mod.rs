@@ -514,8 +514,8 @@ impl Transport for VfioUserTransport {
             .wait(vector, deadline, Some(watch.ended()), lost)
     }
 
-    fn wake(&self) {
-        self.vectors.wake();
+    fn wake(&self, vector: u16) {
+        self.vectors.wake(vector);
     }
 
     fn lost(&self) -> Option<String> {
