@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use thiserror::Error;
 use weft_hostdrv::device::RingSizes;
@@ -75,6 +76,8 @@ pub struct FabricConfig {
     pub rungs: Vec<Rung>,
     /// Payload that comes while a flow is detached stays in the raw ring, where the card can walk over it again.
     pub replay: bool,
+    /// The least that their retransmission timers allow beyond SRTT, in flight or alone. As they have it, if it is not given.
+    pub rto_least: Option<Duration>,
     /// Their rings.
     pub rings: RingSizes,
     /// Where captures go; none are written without.
@@ -98,6 +101,7 @@ impl Default for FabricConfig {
             ecn: Ecn::default(),
             rungs: Vec::new(),
             replay: true,
+            rto_least: None,
             rings: RingSizes::default(),
             captures: None,
             waves: None,
@@ -188,6 +192,10 @@ impl Fabric {
                 // Nor does anything beside the program, or after it.
                 .polled()
                 .linger(None);
+            let device = match config.rto_least {
+                Some(least) => device.rto_least(least, least),
+                None => device,
+            };
             devices.push(Device::open(transport, device)?);
         }
         Ok(Self {

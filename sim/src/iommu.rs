@@ -228,6 +228,8 @@ pub struct Iommu {
     card: usize,
     next: u64,
     mappings: BTreeMap<u64, Mapping>,
+    /// Mappings that were made by [`Iommu::map`] and [`Iommu::map_foreign`].
+    mapped: u64,
     faults: Vec<Fault>,
     refused: u64,
     master: bool,
@@ -261,6 +263,7 @@ impl Iommu {
             card,
             next: page * PAGE_SIZE as u64,
             mappings: BTreeMap::new(),
+            mapped: 0,
             faults: Vec::new(),
             refused: 0,
             master: true,
@@ -304,7 +307,13 @@ impl Iommu {
             target,
         };
         self.mappings.insert(iova, mapping);
+        self.mapped += 1;
         iova
+    }
+
+    /// Mappings of this process that were made so far.
+    pub fn mapped(&self) -> u64 {
+        self.mapped
     }
 
     /// Maps another process's memory where that process wants it.

@@ -18,11 +18,6 @@ pub struct Pcie {
 pub(crate) const PAYLOAD: u32 = 256;
 /// Most that one read request asks for.
 pub(crate) const REQUEST: u32 = 512;
-/// Framing, sequence number, header of four words, LCRC: of a write or a read request. (Neugebauer et al., "Understanding PCIe performance
-/// for end host networking", SIGCOMM 2018.)
-pub(crate) const HEADER: f64 = 24.0;
-/// The same of a completion, whose header has three words.
-pub(crate) const COMPLETION: f64 = 20.0;
 
 impl Pcie {
     /// Bytes that it moves in a nanosecond, each way, TLPs with their headers; a twelfth goes to flow control and acknowledgments.

@@ -1,10 +1,10 @@
 //! Simulated hosts: software takes its time, the same for the same seed.
 
 use weft_hostdrv::cm::ConnParam;
-use weft_hostdrv::verbs::SendWr;
+use weft_hostdrv::verbs::{Access, SendWr};
 use weft_hostdrv::Rung;
 use weft_sim::fabric::{Fabric, FabricConfig};
-use weft_sim::host::{Done, HostConfig, Hosts, Waits};
+use weft_sim::host::{CostIs, CostName, Done, HostConfig, Hosts, Waits};
 use weft_sim::kind::CardKind;
 use weft_sim::link::{Faults, LinkConfig};
 use weft_sim::pair::Pair;
@@ -135,4 +135,29 @@ fn what_hosts_are_charged_is_what_was_done() {
         assert!((host.busy_ns - ns).abs() < 1.0, "{} {ns}", host.busy_ns);
         assert!(host.busy_ns <= figures.time_ns as f64);
     }
+}
+
+#[test]
+fn named_costs_are_what_they_are_set_to() {
+    let latency = |host| figures(host, 1).latency_ns[0].unwrap();
+    let with = |name, ns| HostConfig::default().with_cost(CostIs { name, ns });
+    let usual = latency(HostConfig::default());
+    let dear = latency(with(CostName::MmioWrite, 1020));
+    assert!(dear > usual + 2000, "{usual} {dear}");
+    assert_eq!(latency(with(CostName::Mapping, 9000)), usual);
+}
+
+#[test]
+fn registered_memory_is_charged_its_mapping() {
+    let fabric = Fabric::new(&FabricConfig::default()).unwrap();
+    let pd = fabric.device(0).alloc_pd().unwrap();
+    let mut hosts = Hosts::new(&fabric, HostConfig::default());
+    let memory = hosts.program(0, || {
+        let memory = pd.alloc_mr(4096, Access::default());
+        memory.map(|memory| (memory, Done::default()))
+    });
+    memory.unwrap();
+    let used = hosts.used(0);
+    assert_eq!(used.done.mappings, 1);
+    assert!(used.busy_ns >= 2000.0, "{used:?}");
 }

@@ -303,8 +303,12 @@ impl Reassembly {
         let count = out.len().min(self.available());
         let (mut done, mut at) = (0, self.base as usize % PAGE);
         for page in &self.pages {
+            if done == count {
+                // Many pages may lie behind a gap, and nothing is to be had from them.
+                break;
+            }
             let length = (count - done).min(PAGE - at);
-            if let (Some(page), true) = (page, length > 0) {
+            if let Some(page) = page {
                 out[done..done + length].copy_from_slice(&page[at..at + length]);
             }
             (done, at) = (done + length, 0);

@@ -42,6 +42,24 @@ fn software_takes_time_or_none() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
+    let dear = partitions(&["--sleep", "--cost", "wake-up=5000,mmio-read=700"]);
+    let said = text(&dear.stdout);
+    for part in [
+        "sleeping, mmio-read=700,wake-up=5000.",
+        " --sleep --cost mmio-read=700,wake-up=5000",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let wrong = partitions(&["--cost", "wakeup=5000"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let names = "names are mmio-write, mmio-read, interrupt, wake-up, cache-miss, mapping";
+    assert!(
+        text(&wrong.stderr).contains(names),
+        "{}",
+        text(&wrong.stderr)
+    );
+    let why = text(&partitions(&["--cores", "4"]).stderr);
+    assert!(why.contains("a third core would idle"), "{why}");
     for wrong in [["--host", "fast"], ["--cores", "3"], ["--ghz", "0"]] {
         assert_eq!(partitions(&wrong).status.code(), Some(2), "{wrong:?}");
     }

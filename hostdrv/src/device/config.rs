@@ -181,6 +181,14 @@ impl DeviceConfig {
         self
     }
 
+    /// The least that the retransmission timer allows beyond SRTT, with two full segments or more in flight and with less: 1 ms and 200 ms, unless
+    /// this says otherwise.
+    pub fn rto_least(mut self, in_flight: Duration, alone: Duration) -> Self {
+        self.engine.rto_min_in_flight = ns(in_flight);
+        self.engine.rto_min = ns(alone);
+        self
+    }
+
     /// After so many retransmissions of the same data, and of a SYN, a peer is gone.
     pub fn retries(mut self, data: u8, syn: u8) -> Self {
         (self.engine.retries, self.engine.syn_retries) = (data, syn);

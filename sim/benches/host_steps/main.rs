@@ -3,12 +3,14 @@
 //! `cargo bench -p weft-sim --bench host_steps` prints two tables: a scene for each step, and whole loads. With `-- --gate` a scene that is charged more
 //! than a tenth too much or too little fails, and so does such a load. `-- --steps` leaves the loads out.
 
+mod calls;
 mod scenes;
 mod whole;
 
 use std::process::{Command, ExitCode};
 
-use scenes::{Scene, SCENES};
+use calls::CALLS;
+use scenes::SCENES;
 use weft_sim::host::{Done, STEPS};
 use weft_sim::partitions::of_hosts;
 
@@ -16,7 +18,7 @@ use weft_sim::partitions::of_hosts;
 const OFF: f64 = 0.1;
 
 /// The instructions of hosts in a scene, and what was done.
-fn count(scene: &Scene) -> Result<(f64, Done), String> {
+fn count(step: &str) -> Result<(f64, Done), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let profile = folder.path().join("callgrind");
@@ -27,13 +29,22 @@ fn count(scene: &Scene) -> Result<(f64, Done), String> {
         .args(["--toggle-collect=*weft_idle_look*"])
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(own)
-        .args(["--scene", scene.step])
+        .args(["--scene", step])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
     let failed = || String::from_utf8_lossy(&output.stderr).into_owned();
     let profile = std::fs::read_to_string(&profile).map_err(|_| failed())?;
     let done = serde_json::from_slice(&output.stdout).map_err(|_| failed())?;
     Ok((of_hosts(&profile) as f64, done))
+}
+
+/// Runs the scene of a step; what was done in it.
+fn scene(step: &str) -> Result<Done, Box<dyn std::error::Error>> {
+    if let Some(scene) = SCENES.iter().find(|scene| scene.step == step) {
+        return scenes::run(scene);
+    }
+    let calls = CALLS.iter().find(|calls| calls.step == step);
+    calls::run(calls.ok_or("the step has no scene")?)
 }
 
 /// A row of a table; whether it is off by more than it may be.
@@ -54,9 +65,7 @@ fn steps() -> Result<bool, String> {
         "scene of", "share", "counted", "charged", "off"
     );
     for step in &STEPS {
-        let scene = SCENES.iter().find(|scene| scene.step == step.name);
-        let scene = scene.ok_or_else(|| format!("no scene: {}", step.name))?;
-        let (counted, done) = count(scene).map_err(|why| format!("{}: {why}", step.name))?;
+        let (counted, done) = count(step.name).map_err(|why| format!("{}: {why}", step.name))?;
         let charged = done.instructions();
         let share = format!("{:.0} %", 100.0 * step.of(&done) / charged);
         any |= row(step.name, &share, [counted, charged], OFF);
@@ -69,9 +78,7 @@ fn run(args: &[String]) -> Result<bool, String> {
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
     if let [flag, name, ..] = args {
         if flag == "--scene" {
-            let scene = SCENES.iter().find(|scene| scene.step == name);
-            let scene = scene.ok_or("no such scene")?;
-            let done = scenes::run(scene).map_err(|error| error.to_string())?;
+            let done = scene(name).map_err(|error| error.to_string())?;
             println!("{}", serde_json::json!(done));
             return Ok(false);
         }

@@ -2,7 +2,7 @@
 
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::{RecvWr, SendWr, Wc, WcStatus};
-use weft_hostdrv::Rung;
+use weft_hostdrv::{Device, Rung};
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::host::Done;
 use weft_sim::idle_polls::IdlePolls;
@@ -187,6 +187,16 @@ fn weft_step_counted<T>(step: impl FnOnce() -> T) -> T {
     std::hint::black_box(step())
 }
 
+/// A step that is counted, and what the device did in it.
+pub fn counted_step<T>(device: &Device, looks: &IdlePolls, step: impl FnOnce() -> T) -> (T, Done) {
+    let before = Done::of(device);
+    let result = match looks.are_known() {
+        true => looks.counted(|| weft_step_counted(step)),
+        false => step(),
+    };
+    (result, Done::of(device).since(before))
+}
+
 /// Runs a scene, under callgrind; what was done while it counted. It runs twice, so that turns that find nothing are known and not counted.
 pub fn run(scene: &Scene) -> Result<Done, Box<dyn std::error::Error>> {
     let looks = IdlePolls::noted();
@@ -253,13 +263,7 @@ impl Counting<'_> {
         if !self.is_about(end, what) {
             return step();
         }
-        let device = self.fabric.device(end);
-        let before = Done::of(device);
-        let result = match self.looks.are_known() {
-            true => self.looks.counted(|| weft_step_counted(step)),
-            false => step(),
-        };
-        let done = Done::of(device).since(before);
+        let (result, done) = counted_step(self.fabric.device(end), self.looks, step);
         self.done = self.done.and(done);
         match what {
             What::Send => self.done.sends += 1,

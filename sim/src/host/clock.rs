@@ -4,7 +4,7 @@ use serde::Serialize;
 use weft_hostdrv::Device;
 
 use super::steps::EMPTY_LOOK;
-use super::{Done, HostConfig, Waits};
+use super::{CostName, Done, HostConfig, Waits};
 use crate::fabric::{Fabric, FabricError};
 use crate::transport::lock;
 use crate::world::Stop;
@@ -122,12 +122,20 @@ impl<'a> Hosts<'a> {
     ) -> Result<T, E> {
         let device = self.fabric.device(number);
         let before = self.fabric.looks().apart(|| {
-            lock(self.fabric.world()).begin_step(number);
-            Done::of(device)
+            let mut world = lock(self.fabric.world());
+            world.begin_step(number);
+            Done {
+                mappings: world.iommu(number).mapped(),
+                ..Done::of(device)
+            }
         });
         let result = step();
         self.fabric.looks().apart(|| {
-            let seen = Done::of(device).since(before);
+            let after = Done {
+                mappings: lock(self.fabric.world()).iommu(number).mapped(),
+                ..Done::of(device)
+            };
+            let seen = after.since(before);
             let done = match &result {
                 Ok((_, own)) => seen.and(*own),
                 Err(_) => seen,
@@ -216,15 +224,16 @@ impl<'a> Hosts<'a> {
         host.is_told |= written || due;
         if host.is_asleep {
             if interrupted || due {
+                let wake_up_ns = costs.ns(CostName::WakeUp);
                 let ns = match interrupted {
-                    true => costs.interrupt_ns + costs.wake_up_ns,
-                    false => costs.wake_up_ns,
+                    true => costs.ns(CostName::Interrupt) + wake_up_ns,
+                    false => wake_up_ns,
                 };
                 (host.is_asleep, host.has_slept) = (false, true);
                 host.is_told = true;
-                host.free[at] = host.free[at].max(now + ns.round() as u64);
+                host.free[at] = host.free[at].max(now + ns);
                 host.used.wake_ups += 1;
-                host.used.busy_ns += costs.wake_up_ns;
+                host.used.busy_ns += wake_up_ns as f64;
             }
         } else if is_news {
             // The poller has gone on looking: the next look begins when the one that goes on ends.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weft_hostdrv::Device;
 
-use super::{HostConfig, STEPS};
+use super::{CostName, HostConfig, STEPS};
 
 macro_rules! done {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
@@ -30,6 +30,24 @@ done! {
     looks,
     /// Turns of the device that found something.
     turns,
+    /// Listeners made.
+    listens,
+    /// Connections asked for, each with its identifier and queue pair.
+    connects,
+    /// Connections accepted, each with its queue pair.
+    accepts,
+    /// Calls that close a connection.
+    disconnects,
+    /// Queue pairs given back, with their identifiers.
+    given_back,
+    /// Regions registered or given back.
+    registrations,
+    /// Rows of the card's tables written or read.
+    table_rows,
+    /// Streams that were asked for and are over: their begin and end in turns of the device.
+    streams_asked,
+    /// The same of streams that were accepted.
+    streams_accepted,
     /// Reports taken.
     reports,
     /// FPDUs of these that the card received.
@@ -58,13 +76,16 @@ done! {
     mmio_writes,
     /// MMIO reads.
     mmio_reads,
+    /// Mappings in the IOMMU.
+    mappings,
 }
 
 impl Done {
-    /// By a device so far; posts, polls, looks and turns are not the device's to count.
+    /// By a device so far; posts, polls, calls, looks, turns and mappings are not the device's to count.
     pub fn of(device: &Device) -> Self {
         let (host, engine) = (device.host_stats(), device.engine_stats());
         Self {
+            table_rows: host.table_accesses,
             reports: host.reports,
             fpdus: engine.fpdus_card,
             fpdus_checked: engine.fpdus_checked,
@@ -100,10 +121,13 @@ impl Done {
 
     /// Its time on a host, in nanoseconds.
     pub fn time_ns(&self, host: &HostConfig) -> f64 {
-        let costs = &host.costs;
-        host.instructions_ns(self.instructions())
-            + costs.mmio_write_ns * self.mmio_writes as f64
-            + costs.mmio_read_ns * self.mmio_reads as f64
-            + costs.cache_miss_ns * (self.reports + self.polls) as f64
+        let waits = [
+            (CostName::MmioWrite, self.mmio_writes),
+            (CostName::MmioRead, self.mmio_reads),
+            (CostName::CacheMiss, self.reports + self.polls),
+            (CostName::Mapping, self.mappings),
+        ];
+        let waits = waits.map(|(name, times)| host.costs.ns(name) as f64 * times as f64);
+        host.instructions_ns(self.instructions()) + waits.iter().sum::<f64>()
     }
 }

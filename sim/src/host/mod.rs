@@ -9,7 +9,7 @@ mod meter;
 mod steps;
 
 pub use clock::{HostUse, Hosts};
-pub use costs::Costs;
+pub use costs::{CostIs, CostName, Costs, NoCost, MOST};
 pub use meter::Done;
 pub use steps::{Step, STEPS};
 
@@ -70,6 +70,14 @@ impl HostConfig {
         self.ghz.is_infinite()
     }
 
+    /// With this cost; a free host has none.
+    pub fn with_cost(mut self, is: CostIs) -> Self {
+        if !self.is_free() {
+            self.costs.set(is.name, is.ns);
+        }
+        self
+    }
+
     /// The nanoseconds of so many instructions.
     pub(crate) fn instructions_ns(&self, instructions: f64) -> f64 {
         instructions / (self.ipc * self.ghz)
@@ -94,7 +102,11 @@ impl fmt::Display for HostConfig {
             Waits::Sleeping => "sleeping",
         };
         let (ghz, ipc) = (self.ghz, self.ipc);
-        write!(f, "{} {cores} of {ghz} GHz, IPC {ipc}, {waits}", self.cores)
+        write!(f, "{} {cores} of {ghz} GHz, IPC {ipc}, {waits}", self.cores)?;
+        match self.costs.unusual() {
+            costs if costs.is_empty() => Ok(()),
+            costs => write!(f, ", {costs}"),
+        }
     }
 }
 

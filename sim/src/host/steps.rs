@@ -36,7 +36,7 @@ fn placed(done: &Done) -> u64 {
 }
 
 /// All of them.
-pub const STEPS: [Step; 16] = [
+pub const STEPS: [Step; 25] = [
     step("look that finds nothing", 1542.0, |done| done.looks),
     step("send posted", 4615.0, |done| done.sends),
     step("receive posted", 2161.0, |done| done.receives),
@@ -57,6 +57,23 @@ pub const STEPS: [Step; 16] = [
     step("acknowledgment", 1553.0, |done| done.acks),
     step("FPDU made by the host", 1462.0, |done| done.fpdus_made),
     step("segment sent again", 12_440.0, |done| done.retransmits),
+    step("listener made", 5430.0, |done| done.listens),
+    step("connection asked for", 29_400.0, |done| done.connects),
+    step("connection accepted", 26_000.0, |done| done.accepts),
+    step("connection closed", 4080.0, |done| done.disconnects),
+    step("queue pair and identifier given back", 11_800.0, |done| {
+        done.given_back
+    }),
+    step("memory registered or given back", 4700.0, |done| {
+        done.registrations
+    }),
+    step("row of a table", 1400.0, |done| done.table_rows),
+    step("stream asked for, begin and end", 38_800.0, |done| {
+        done.streams_asked
+    }),
+    step("stream accepted, begin and end", 29_700.0, |done| {
+        done.streams_accepted
+    }),
     step("byte copied", 0.32, |done| done.bytes_copied),
     step("byte of CRC", 4.12, |done| done.bytes_checked),
 ];

@@ -37,6 +37,8 @@ pub struct Counts {
     pub retransmits: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Reductions of the congestion window that were taken back, because nothing was lost.
+    pub taken_back: u64,
     /// Instructions of the firmware, if it has the engine.
     pub firmware_instructions: u64,
     /// Cycles that its processor was awake.
@@ -77,6 +79,7 @@ impl Counts {
             bytes_checked: engine.bytes_checked,
             retransmits: engine.retransmits + u64::from(info.again),
             timeouts: engine.timeouts,
+            taken_back: engine.recoveries_undone,
             firmware_instructions: info.instructions.into(),
             firmware_cycles,
             firmware_bytes_copied: info.copied.into(),
@@ -98,6 +101,7 @@ impl Counts {
             bytes_checked: with(self.bytes_checked, other.bytes_checked),
             retransmits: with(self.retransmits, other.retransmits),
             timeouts: with(self.timeouts, other.timeouts),
+            taken_back: with(self.taken_back, other.taken_back),
             firmware_instructions: with(self.firmware_instructions, other.firmware_instructions),
             firmware_cycles: with(self.firmware_cycles, other.firmware_cycles),
             firmware_bytes_copied: with(self.firmware_bytes_copied, other.firmware_bytes_copied),

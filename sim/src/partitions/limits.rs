@@ -28,7 +28,7 @@ const MESSAGES: OfKind = OfKind {
     weights: 1..=1000,
     sends: 0..=1000,
     machines: 2..=2,
-    connections: 1..=16,
+    connections: 1..=256,
     depth: 1..=32,
     rate: 0..=0,
 };
@@ -93,6 +93,7 @@ pub(super) fn check(load: &Load) -> Result<(), WorkloadError> {
     let not_sends = u64::from(load.write) + u64::from(load.read);
     let only = |is: bool, most: u64| 0..=if is { most } else { 0 };
     let is_program = load.program.is_some();
+    let dearest = load.costs.values().copied().max().unwrap_or(0);
     let checks = [
         (
             "the number of sizes",
@@ -115,6 +116,8 @@ pub(super) fn check(load: &Load) -> Result<(), WorkloadError> {
         ("depth", load.depth as u64, of_kind.depth),
         ("connections", load.connections as u64, of_kind.connections),
         ("cores", load.cores.map_or(1, u64::from), 1..=2),
+        ("rto_min_us", load.rto_min_us.unwrap_or(1), 1..=60_000_000),
+        ("a cost", dearest, 0..=crate::host::MOST),
         ("machines", load.machines as u64, of_kind.machines),
         ("rate", load.rate.unwrap_or(0), of_kind.rate),
         ("think_ns", load.think_ns, only(is_program, 1_000_000_000)),

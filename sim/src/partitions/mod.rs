@@ -15,6 +15,7 @@ mod print;
 pub mod program_table;
 mod programs;
 mod rows;
+pub mod rto_table;
 pub mod run;
 mod set_ups;
 mod spread;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::rows::rows;
 use super::workload::Load;
 use super::{AtRung, Figures, Measured, Partitions, SetUps};
+use crate::host::CostIs;
 
 /// What is asked for: operations, or a program's requests, and how large they are.
 fn mix(load: &Load) -> String {
@@ -60,6 +61,9 @@ pub(crate) fn describe(load: &Load) -> String {
         match &load.other_end {
             Some(rung) => format!(", the other end at {rung}"),
             None => String::new(),
+        } + &match load.rto_min_us {
+            Some(us) => format!(", retransmission timers of {us} us and more"),
+            None => String::new(),
         } + &about_host(load),
     )
 }
@@ -68,7 +72,15 @@ pub(crate) fn describe(load: &Load) -> String {
 fn about_host(load: &Load) -> String {
     let host = load.host.as_ref().map(|name| format!(", hosts {name}"));
     let cores = load.cores.map(|cores| format!(", {cores} of their cores"));
-    host.unwrap_or_default() + &cores.unwrap_or_default()
+    let costs = load.costs.iter();
+    let costs = costs.map(|(&name, &ns)| format!(", {}", CostIs { name, ns }));
+    let costs: String = costs.collect();
+    let sleep = load.sleep.map(|sleep| match sleep {
+        true => ", sleeping",
+        false => ", polling",
+    });
+    let costs = sleep.unwrap_or_default().to_owned() + &costs;
+    host.unwrap_or_default() + &cores.unwrap_or_default() + &costs
 }
 
 /// The card, and the clock of its processor if a rung has that at work.

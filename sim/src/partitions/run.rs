@@ -124,6 +124,7 @@ fn with_looks(
         rungs: load.rungs(rung)?.to_vec(),
         replay: load.replay,
         congestion: load.controller()?,
+        rto_least: load.rto_least(),
         looks: looks.clone(),
         ..FabricConfig::default()
     })?;

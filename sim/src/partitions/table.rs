@@ -1,13 +1,16 @@
 //! Tables of the book that examples make: printed, or written into its page.
 
 use std::error::Error;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use super::workload::Load;
 use super::PartitionsError;
 
-/// A table of `docs/partitions.md`.
+/// A table of a page.
 pub struct Table {
+    /// The page, by its file's name in `docs`.
+    pub page: &'static str,
     /// It stands between `<!-- mark -->` and `<!-- end of mark -->`.
     pub mark: &'static str,
     /// Above the rows.
@@ -48,14 +51,46 @@ impl Table {
     }
 
     fn write(&self, table: &str) -> Result<(), Box<dyn Error>> {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/partitions.md");
+        let page = self.path();
         let mut text = std::fs::read_to_string(&page)?;
+        let place = self.place(&text)?;
+        text.replace_range(place, table);
+        std::fs::write(&page, text)?;
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+        docs.join(self.page)
+    }
+
+    /// Between its marks.
+    fn place(&self, text: &str) -> Result<Range<usize>, &'static str> {
         let begin = format!("<!-- {} -->\n", self.mark);
         let end = format!("<!-- end of {} -->", self.mark);
         let from = text.find(&begin).ok_or("no mark")? + begin.len();
         let to = text.find(&end).ok_or("no end")?;
-        text.replace_range(from..to, table);
-        std::fs::write(&page, text)?;
-        Ok(())
+        text.get(from..to).ok_or("the end is before the mark")?;
+        Ok(from..to)
+    }
+
+    /// Whether the page has its head, a place for each load, and the rows of those that `is_in` names; what it has not.
+    ///
+    /// # Errors
+    /// There is no page, no mark in it, or a load fails.
+    pub fn stale(&self, is_in: impl Fn(&Load) -> bool) -> Result<Vec<String>, Box<dyn Error>> {
+        let text = std::fs::read_to_string(self.path())?;
+        let text = &text[self.place(&text)?];
+        let mut stale = Vec::new();
+        if !text.starts_with(self.head) {
+            stale.push(self.head.to_owned());
+        }
+        for load in self.loads.iter().filter(|load| is_in(load)) {
+            let rows = (self.rows)(load)?;
+            if !text.contains(&rows) {
+                stale.push(rows);
+            }
+        }
+        Ok(stale)
     }
 }

@@ -1,7 +1,9 @@
 //! Workload files: what `weft partitions` runs at every rung.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -9,10 +11,10 @@ use weft_hostdrv::{bounded, Congestion, Rung};
 
 use super::limits;
 use super::programs::Kind;
-use crate::host::{HostConfig, NoHost};
+use crate::host::{CostIs, CostName, HostConfig, NoHost, Waits};
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 20] = [
+pub const READY: [(&str, &str); 21] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -28,6 +30,7 @@ pub const READY: [(&str, &str); 20] = [
     ("depths", include_str!("../../workloads/depths.toml")),
     ("firmware", include_str!("../../workloads/firmware.toml")),
     ("ladder", include_str!("../../workloads/ladder.toml")),
+    ("rto", include_str!("../../workloads/rto.toml")),
     ("lossy", include_str!("../../workloads/lossy.toml")),
     ("key-value", include_str!("../../workloads/key-value.toml")),
     (
@@ -103,6 +106,9 @@ pub struct Load {
     /// Congestion control of both ends, by its name. CUBIC, if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
+    /// The least that retransmission timers allow beyond SRTT, in microseconds. As devices have it, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rto_min_us: Option<u64>,
     /// The rung of the end that does not post. As that of the end that posts, if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_end: Option<String>,
@@ -112,6 +118,12 @@ pub struct Load {
     /// Cores of each. As the run's, if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// They sleep instead of polling. As the run's, if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep: Option<bool>,
+    /// Named costs of each, in nanoseconds. The others are as the run's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub costs: BTreeMap<CostName, u64>,
 }
 
 impl Load {
@@ -138,7 +150,19 @@ impl Load {
             })?,
         };
         host.cores = self.cores.unwrap_or(host.cores);
-        Ok(host)
+        host.waits = match self.sleep {
+            None => host.waits,
+            Some(true) => Waits::Sleeping,
+            Some(false) => Waits::Polling,
+        };
+        let costs = self.costs.iter();
+        let costs = costs.map(|(&name, &ns)| CostIs { name, ns });
+        Ok(costs.fold(host, HostConfig::with_cost))
+    }
+
+    /// The least that retransmission timers allow beyond SRTT.
+    pub fn rto_least(&self) -> Option<Duration> {
+        self.rto_min_us.map(Duration::from_micros)
     }
 
     /// The congestion controller of both ends.
@@ -329,6 +353,19 @@ mod tests {
             "{refused}"
         );
         assert!(on("cores = 3").is_err());
+        let hosts = |text: &str| on(text).unwrap()[0].hosts(HostConfig::of(3.0)).unwrap();
+        let set = hosts("costs = { wake-up = 5000, mmio-read = 700 }");
+        let said = "1 core of 3 GHz, IPC 1, polling, mmio-read=700,wake-up=5000";
+        assert_eq!(set.to_string(), said);
+        let unknown = on("costs = { wakeup = 5000 }").unwrap_err().to_string();
+        assert!(unknown.contains("unknown variant `wakeup`, expected one of `mmio-write`, `mmio-read`, `interrupt`, `wake-up`, `cache-miss`, `mapping`"), "{unknown}");
+        let large = on("costs = { mapping = 10000001 }")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            large.contains("a cost is 10000001, it must be at most 10000000"),
+            "{large}"
+        );
         assert_eq!(error("load = []"), "f has no load");
         assert!(read("no/such/file")
             .unwrap_err()

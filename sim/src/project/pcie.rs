@@ -1,7 +1,9 @@
 //! How long a message's accesses take of a PCIe port.
 
+use rtl_sim::axi::{COMPLETION_AROUND, REQUEST_AROUND};
+
 use super::cost::End;
-use crate::pcie::{Pcie, COMPLETION, HEADER, PAYLOAD, REQUEST};
+use crate::pcie::{Pcie, PAYLOAD, REQUEST};
 
 /// A flow's rows, once they have to be fetched.
 const ROW_BYTES: f64 = 128.0;
@@ -13,11 +15,12 @@ impl Pcie {
         let row = rows * ROW_BYTES;
         let written = end.written_bytes
             + row
-            + HEADER * (tlps(end.written_bytes, end.writes, PAYLOAD) + rows);
-        let requests = HEADER * (tlps(end.read_bytes, end.reads, REQUEST) + rows);
-        let read =
-            end.read_bytes + row + COMPLETION * (tlps(end.read_bytes, end.reads, PAYLOAD) + rows);
-        let registers = end.mmio_writes * (HEADER + 4.0);
+            + REQUEST_AROUND * (tlps(end.written_bytes, end.writes, PAYLOAD) + rows);
+        let requests = REQUEST_AROUND * (tlps(end.read_bytes, end.reads, REQUEST) + rows);
+        let read = end.read_bytes
+            + row
+            + COMPLETION_AROUND * (tlps(end.read_bytes, end.reads, PAYLOAD) + rows);
+        let registers = end.mmio_writes * (REQUEST_AROUND + 4.0);
         [written + requests, read + registers].map(|bytes| bytes / self.bytes_a_ns())
     }
 }

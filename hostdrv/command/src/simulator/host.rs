@@ -1,7 +1,7 @@
 //! `--host` and its kin: the hosts of a simulation.
 
 use clap::Args;
-use weft_sim::host::{HostConfig, Waits};
+use weft_sim::host::{CostIs, HostConfig, Waits};
 
 /// What hosts a simulation has.
 #[derive(Args)]
@@ -10,7 +10,7 @@ pub struct Host {
     #[arg(long, value_name = "HOST", default_value = "3ghz")]
     host: HostConfig,
     /// Cores of a host: with two, posts and polls have one, the device's turns the other.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
+    #[arg(long, value_name = "N", value_parser = cores)]
     cores: Option<u32>,
     /// The clock, in GHz.
     #[arg(long, value_name = "GHZ", value_parser = positive)]
@@ -18,9 +18,19 @@ pub struct Host {
     /// Instructions of a cycle.
     #[arg(long, value_name = "N", value_parser = positive)]
     ipc: Option<f64>,
+    /// Costs that are no matter of instructions, in nanoseconds: mmio-write, mmio-read, interrupt, wake-up, cache-miss, mapping.
+    #[arg(long, value_name = "NAME=NS,..", value_delimiter = ',')]
+    cost: Vec<CostIs>,
     /// Hosts sleep until an interrupt or a timer wakes them, instead of polling.
     #[arg(long)]
     sleep: bool,
+}
+
+/// The program is one thread, and turns of a device are made under its lock.
+fn cores(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|cores| (1..=2).contains(cores));
+    let why = "it is 1 or 2: a program's posts and polls are one thread, turns of a device one after the other; a third core would idle";
+    number.ok_or_else(|| why.into())
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -42,7 +52,7 @@ impl Host {
         if self.sleep {
             host.waits = Waits::Sleeping;
         }
-        host
+        self.cost.iter().copied().fold(host, HostConfig::with_cost)
     }
 
     /// The options that ask for it, if it is not the usual one.
@@ -63,6 +73,10 @@ impl Host {
         }
         if host.waits != usual.waits {
             said += " --sleep";
+        }
+        let costs = host.costs.unusual();
+        if !costs.is_empty() {
+            said += &format!(" --cost {costs}");
         }
         said
     }

@@ -77,7 +77,7 @@ pub enum Command {
         #[arg(long, conflicts_with_all = ["loss", "scale", "queue"])]
         mixed: bool,
         /// Instead: the data path behind PCIe ports, as `3x16` or `3x16+tags=32+wide+beside=50`: read requests in flight, reads with a long tail, per cent of the link that another device takes.
-        #[arg(long, value_name = "PORT,..", value_delimiter = ',', num_args = 0.., require_equals = true, default_missing_values = PORTS, conflicts_with_all = ["html", "figures", "loss", "scale", "queue", "mixed"])]
+        #[arg(long, value_name = "PORT,..", value_delimiter = ',', num_args = 0.., require_equals = true, default_missing_values = PORTS, conflicts_with_all = ["loss", "scale", "queue", "mixed"])]
         pcie: Option<Vec<Port>>,
         /// Of --loss: these controllers.
         #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_values = loss::CONTROLLERS.map(Congestion::name))]
@@ -147,7 +147,7 @@ impl Command {
                 } else if *mixed {
                     perf::mixed(common, seed.seed, kept)
                 } else if let Some(ports) = pcie {
-                    perf::pcie(common, seed.seed, ports)
+                    perf::pcie(common, seed.seed, ports, kept)
                 } else {
                     perf::run(common, seed.seed, kept)
                 }

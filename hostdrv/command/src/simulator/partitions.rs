@@ -34,6 +34,9 @@ pub struct Arguments {
     mtu: u16,
     #[command(flatten)]
     host: Host,
+    /// The least that retransmission timers allow beyond SRTT, in microseconds, of loads that do not say it. Left out: 1 ms with two full segments in flight, 200 ms with less.
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..=60_000_000))]
+    rto_min: Option<u64>,
     /// Rungs to run, with commas between; all that there are, if none is named.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = rung())]
     rung: Vec<Rung>,
@@ -80,6 +83,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             )
             .into());
         }
+    }
+    for load in &mut loads {
+        load.rto_min_us = load.rto_min_us.or(arguments.rto_min);
     }
     let counter = match arguments.instructions {
         true => Some(counter(arguments)?),
@@ -137,6 +143,7 @@ fn said(arguments: &Arguments) -> String {
         command += &format!(" --seeds {}", arguments.seeds);
     }
     command += &arguments.host.said();
+    command += &rto(arguments);
     if !arguments.rung.is_empty() {
         let names: Vec<_> = arguments.rung.iter().map(|rung| rung.name()).collect();
         command += &format!(" --rung {}", names.join(","));
@@ -150,12 +157,18 @@ fn said(arguments: &Arguments) -> String {
     command
 }
 
+/// The option that asks for its timers.
+fn rto(arguments: &Arguments) -> String {
+    let us = arguments.rto_min;
+    us.map_or(String::new(), |us| format!(" --rto-min {us}"))
+}
+
 /// This command again, for one load at one rung.
 fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
     let own = std::env::current_exe()?;
     let (card, seed) = (arguments.card.to_string(), arguments.seed.seed.to_string());
     let mtu = arguments.mtu.to_string();
-    let host = arguments.host.said();
+    let host = arguments.host.said() + &rto(arguments);
     let rest = [
         "partitions",
         &arguments.workload,

@@ -104,7 +104,7 @@ pub fn mixed(common: &Common, seed: u64, kept: &Kept) -> Result<(), Failure> {
 }
 
 /// The data path behind PCIe ports.
-pub fn pcie(common: &Common, seed: u64, ports: &[Port]) -> Result<(), Failure> {
+pub fn pcie(common: &Common, seed: u64, ports: &[Port], kept: &Kept) -> Result<(), Failure> {
     if common.card == CardKind::Model {
         let why = "the functional model has no host memory that takes time: take --card rtl512, rtl256 or rtl128";
         return Err(why.into());
@@ -112,7 +112,11 @@ pub fn pcie(common: &Common, seed: u64, ports: &[Port]) -> Result<(), Failure> {
     let mut bar = Progress::new(ports.len() as u64 + 1, !common.json);
     let table = perf::pcie::run(common.card, seed, ports, |what| bar.step(what));
     bar.finish();
-    show(common, &table?, perf::pcie::print)
+    let table = table?;
+    let names: Vec<_> = ports.iter().map(Port::to_string).collect();
+    let option = format!(" --pcie={}", names.join(","));
+    kept.keep(&table, &made_by(&option, common, seed, None))?;
+    show(common, &table, perf::pcie::print)
 }
 
 /// A slow port that marks.

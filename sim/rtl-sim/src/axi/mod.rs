@@ -7,7 +7,7 @@ mod visible;
 
 pub use checker::Checker;
 pub use memory::{Fault, Memory, MemorySlave, Order, Ram, Timing, Totals};
-pub use pcie::PciePort;
+pub use pcie::{PciePort, COMPLETION_AROUND, REQUEST_AROUND};
 pub use visible::{Mark, Visible};
 
 /// Values of AxBURST.

@@ -4,10 +4,11 @@ use crate::Seed;
 use fastrand::Rng;
 use std::collections::VecDeque;
 
-/// Bytes around a TLP: framing, sequence number, header of four words and LCRC of a write or a read request; a completion's header has three words.
-/// (Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018.)
-const REQUEST_AROUND: f64 = 24.0;
-const COMPLETION_AROUND: f64 = 20.0;
+/// Bytes around a TLP of a write or a read request: framing, sequence number, header of four words, LCRC. (Neugebauer et al., "Understanding PCIe
+/// performance for end host networking", SIGCOMM 2018.)
+pub const REQUEST_AROUND: f64 = 24.0;
+/// The same of a completion, whose header has three words.
+pub const COMPLETION_AROUND: f64 = 20.0;
 
 /// A PCIe port. Writes and read requests share the way to the host, completions have the way back.
 #[derive(Clone, Debug, PartialEq)]

@@ -61,6 +61,7 @@ impl Churn {
         let qp = self.ends[0].qp(&id, lane, step)?;
         let lane_number = (lane as u64).to_le_bytes();
         id.connect(&ConnParam::with_private_data(lane_number))?;
+        step.done.connects += 1;
         let tag = self.tags;
         self.lanes[lane] = Some(Lane { since, tag, id, qp });
         Ok(())
@@ -81,6 +82,8 @@ impl Churn {
                 step.ended(lane.since, 2 * MESSAGE);
                 self.arrivals.answered(at, step.now());
                 self.lanes[at] = None;
+                step.done.given_back += 1;
+                step.done.streams_asked += 1;
                 Ok(())
             }
             (CmEventType::AddrResolved | CmEventType::RouteResolved, _) => Ok(()),
@@ -94,10 +97,13 @@ impl Churn {
             let lane = number(&event.private_data, 0) as usize % self.lanes.len();
             let qp = self.ends[1].qp(&event.id, lane, step)?;
             event.id.accept(&ConnParam::default())?;
+            step.done.accepts += 1;
             self.served.insert(qp.qp_num(), (lane, event.id, qp));
         } else if event.event == CmEventType::Disconnected {
             let ended = event.id.qp().map(|qp| qp.qp_num());
-            ended.and_then(|number| self.served.remove(&number));
+            let served = ended.and_then(|number| self.served.remove(&number));
+            step.done.given_back += u64::from(served.is_some());
+            step.done.streams_accepted += u64::from(served.is_some());
         }
         Ok(())
     }
@@ -116,7 +122,10 @@ impl Churn {
             return Err(wrong(format!("message {tag} came with other bytes")));
         }
         match (host, self.served.get(&wc.qp_num)) {
-            (0, _) => lane.id.disconnect()?,
+            (0, _) => {
+                lane.id.disconnect()?;
+                step.done.disconnects += 1;
+            }
             (_, Some((_, _, qp))) => {
                 let answer = make(!tag, MESSAGE);
                 step.send(qp, SendWr::send(0).inline(&answer))?;

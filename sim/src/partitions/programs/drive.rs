@@ -41,6 +41,7 @@ pub(in crate::partitions) fn run(
         rungs,
         replay: load.replay,
         congestion: load.controller()?,
+        rto_least: load.rto_least(),
         looks: looks.clone(),
         ..FabricConfig::default()
     })?;

@@ -3,6 +3,7 @@
 mod full;
 mod loss;
 mod mixed;
+mod pcie;
 mod queue;
 mod scale;
 
