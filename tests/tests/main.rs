@@ -37,6 +37,8 @@ mod share_campaign;
 mod share_device;
 mod share_exit;
 mod share_inside;
+mod share_open_target;
+mod share_refused;
 mod share_strangers;
 mod share_xrc;
 mod shared_control;

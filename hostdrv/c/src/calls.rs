@@ -108,6 +108,8 @@ fn of_device(error: &DeviceError) -> c_int {
             libc::EOPNOTSUPP
         }
         DeviceError::Transport(TransportError::Unmappable { .. }) => libc::EOPNOTSUPP,
+        // As of a card that has no more.
+        DeviceError::NotLent { .. } => libc::ENOMEM,
         _ => libc::EIO,
     }
 }
