@@ -40,6 +40,7 @@ mod share_inside;
 mod share_open_target;
 mod share_refused;
 mod share_strangers;
+mod share_trusted;
 mod share_xrc;
 mod shared_control;
 mod shared_queues;

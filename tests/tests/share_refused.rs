@@ -66,7 +66,10 @@ fn what_is_refused_is_the_calls_error() {
         more_than_it_may(&program, "queue pairs", || pd.create_qp(&qp));
         let initiator = qp.clone().initiator();
         more_than_it_may(&program, "initiators", || pd.create_qp(&initiator));
-        let srq = SrqInit::default();
+        let srq = SrqInit {
+            max_wr: 8,
+            ..SrqInit::default()
+        };
         more_than_it_may(&program, "shared receive queues", || pd.create_srq(&srq));
         more_than_it_may(&program, "windows", || pd.alloc_mw(MwType::Type2));
         let rights = Access::LOCAL_WRITE;
@@ -89,7 +92,7 @@ fn what_is_refused_is_the_calls_error() {
         let none = device.open_xrcd(file, XrcdOpen::Existing);
         assert_eq!(none.err(), Some(VerbsError::NoSuchXrcd));
         // Memory of a client's stays its own: this comes last.
-        more_than_it_may(&program, "bytes", || pd.alloc_mr(500_000, rights));
+        more_than_it_may(&program, "bytes", || pd.alloc_mr(1_500_000, rights));
         assert_eq!(device.get_async_event(), None);
     });
     scene.nothing_is_left();

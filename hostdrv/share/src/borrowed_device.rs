@@ -1,12 +1,12 @@
 //! What a client's device asks its broker for.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::packet::{
     pair, CLOSE_TARGET, DOMAIN, JOIN, LEAVE_DOMAIN, LEAVE_JOINED, LEAVE_QUEUE_PAIR,
-    LEAVE_SHARED_RECEIVES, LEAVE_XRCD, MEMORY, QUEUE_PAIR, SHARED_RECEIVES, TARGET, XRCD,
+    LEAVE_SHARED_RECEIVES, LEAVE_XRCD, MAP, MEMORY, QUEUE_PAIR, SHARED_RECEIVES, TARGET, XRCD,
     XRCD_EXISTING, XRCD_NEW, XRCD_OR_NEW, XRC_RECEIVES, XRC_TARGET,
 };
 use super::talk::{half, some, Talk};
@@ -89,6 +89,16 @@ impl CardLender for BorrowedDevice {
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         let ([iova, ..], _) = self.talk.request(&request)?;
+        Ok(iova)
+    }
+
+    fn map_file(&self, file: BorrowedFd<'_>, bytes: u64) -> io::Result<u64> {
+        if self.talk.version < 6 {
+            let why = "the broker speaks a version of the interface before 6, which takes no memory of a client's own";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let request = [MAP, bytes, all_access().bits().into()];
+        let ([iova, ..], _) = self.talk.request_with(&request, Some(file))?;
         Ok(iova)
     }
 

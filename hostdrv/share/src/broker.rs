@@ -69,6 +69,7 @@ pub struct Broker {
     domains: Domains,
     accounts: Accounts,
     report: ShareReport,
+    trusted: bool,
 }
 
 impl Broker {
@@ -97,6 +98,7 @@ impl Broker {
             domains: Domains::default(),
             accounts: Accounts::new(device, limits),
             report: ShareReport::default(),
+            trusted: limits.trusted,
         })
     }
 
@@ -161,7 +163,12 @@ impl Broker {
             return Ok(());
         };
         let account = self.accounts.client(user);
-        let charges = charge(&account, &[(Resource::Clients, 1), (Resource::Files, 1)]);
+        // The socket; of who is trusted, what came along with three requests.
+        let files = if self.trusted { 4 } else { 1 };
+        let charges = charge(
+            &account,
+            &[(Resource::Clients, 1), (Resource::Files, files)],
+        );
         let charges = match charges {
             Ok(charges) => charges,
             Err(why) => {
@@ -170,7 +177,7 @@ impl Broker {
             }
         };
         let pd = self.device.alloc_pd()?;
-        match Door::open(socket, &self.wake, charges) {
+        match Door::open(socket, &self.wake, charges, self.trusted) {
             Ok(door) => {
                 self.report.came += 1;
                 self.clients.push(Session::new(pd, user, account, door));
