@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+from code_lines import counted
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CARD = ROOT / "rtl/weft_card.sv"
 AREA = ROOT / "rtl/syn/area.json"
@@ -177,7 +179,18 @@ def environment(section):
     return rows
 
 
+def hello():
+    """The first program of Weft, and those of others."""
+    lines, unsafe = counted((ROOT / "hostdrv/examples/hello.rs").read_text())
+    own = {"program": "`hello.rs`", "of": "Weft", "lines": lines, "unsafe": unsafe, "what": "a Write and a Send"}
+    rows = ["| program | of | lines of code | `unsafe` | what it does |", "|---|---|---|---|---|"]
+    for of in [own, *json.loads((ROOT / "hostdrv/examples/others.json").read_text())]:
+        rows.append("| " + " | ".join(str(of[key]) for key in ["program", "of", "lines", "unsafe", "what"]) + " |")
+    return rows
+
+
 TABLES = {
+    "driver.md": {"hello": hello},
     "c-programs.md": {"programs": programs, "failing": failing, "calls": calls, "absent": absent},
     "environment.md": {section: functools.partial(environment, section) for section in ["programs", "building", "tests"]},
     "rtl.md": {"parameters": parameters, "area": area, "sizes": sizes},

@@ -41,6 +41,7 @@ mod share_open_target;
 mod share_refused;
 mod share_strangers;
 mod share_trusted;
+mod share_unread;
 mod share_xrc;
 mod shared_control;
 mod shared_queues;

@@ -9,12 +9,18 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::event::{eventfd, EventfdFlags};
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use weft_card_transport::queue_memory::check_sealed;
+use weft_card_transport::unread::unread;
 use weft_hostdrv::device::Charge;
 
 use super::packet::{self, Request};
+
+/// How often it is looked whether somebody who has gone has read its answers.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Wakes the broker's own thread. Nobody else has this file.
 #[derive(Clone)]
@@ -73,6 +79,8 @@ impl Door {
         charges: Vec<Charge>,
         takes_files: bool,
     ) -> io::Result<Self> {
+        // As little as the system has: a few answers, and descriptors of this process that go with them.
+        set_socket_send_buffer_size(&socket, 0)?;
         let socket = Arc::new(socket);
         let (asked, requests) = sync_channel(1);
         let (let_go, broker) = channel();
@@ -155,6 +163,10 @@ impl Reader {
         wake.ring();
         // This ends when the broker has let go of the socket.
         broker.iter().for_each(drop);
+        // Descriptors that lie in answers are this user's still, and there is a limit to them: as long as nobody reads them, they are a client's.
+        while unread(&socket).is_ok_and(|bytes| bytes > 0) {
+            std::thread::sleep(LOOK);
+        }
         drop(socket);
         drop(charges);
     }

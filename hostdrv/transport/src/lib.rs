@@ -24,6 +24,7 @@ mod serial;
 mod spec;
 mod still;
 pub mod turns;
+pub mod unread;
 mod vectors;
 pub mod vfio;
 mod vfio_user;
