@@ -34,6 +34,7 @@ mod route_records;
 mod rungs;
 mod share;
 mod share_campaign;
+mod share_crowds;
 mod share_device;
 mod share_exit;
 mod share_inside;

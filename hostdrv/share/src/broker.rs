@@ -15,6 +15,7 @@ use super::domains::Domains;
 use super::door::{Closers, Door, Wake};
 use super::limits::{Accounts, Limits};
 use super::session::Session;
+use weft_card_transport::descriptors;
 use weft_card_transport::listening::{self, Listening};
 use weft_hostdrv::cm::LoopbackHost;
 use weft_hostdrv::device::{Device, Resource};
@@ -23,6 +24,9 @@ use weft_hostdrv::DeviceError;
 
 /// How long a broker sleeps that has clients of versions 1 and 2, which wake nobody.
 const NAP_NS: u64 = 50_000;
+
+/// Those who come that a turn sees to.
+const ARRIVALS: usize = 16;
 
 /// Why there is no broker.
 #[derive(Debug, Error)]
@@ -102,6 +106,18 @@ impl Broker {
         })
     }
 
+    /// Has the system refuse descriptors that are sent along: where it can, nobody can keep a thread busy by closing theirs. Of a broker that trusts its
+    /// clients, none.
+    ///
+    /// # Errors
+    /// Linux before 6.16 cannot.
+    pub fn refuse_descriptors(&self) -> io::Result<()> {
+        match self.trusted {
+            true => Ok(()),
+            false => descriptors::refuse(&self.listener),
+        }
+    }
+
     /// What it did so far.
     pub fn report(&self) -> ShareReport {
         self.report
@@ -122,7 +138,11 @@ impl Broker {
     pub fn turn(&mut self) -> Result<usize, VerbsError> {
         self.wake.silence();
         let mut handled = 0;
-        while self.closers.is_one_free() {
+        // What comes takes its turn with the work of those who are there.
+        for _ in 0..ARRIVALS {
+            if !self.closers.is_one_free() {
+                break;
+            }
             // An error of the listener is as good as nobody there.
             let Ok((socket, _)) = self.listener.accept() else {
                 break;

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use rustix::event::{eventfd, EventfdFlags};
 use rustix::net::sockopt::set_socket_send_buffer_size;
+use weft_card_transport::descriptors::unread;
 use weft_card_transport::queue_memory::check_sealed;
-use weft_card_transport::unread::unread;
 use weft_hostdrv::device::Charge;
 
 use super::packet::{self, Request};

@@ -6,6 +6,7 @@
 mod address;
 mod borrowed;
 mod by_port;
+pub mod descriptors;
 pub mod dma;
 mod exchange;
 pub mod fork;
@@ -24,7 +25,6 @@ mod serial;
 mod spec;
 mod still;
 pub mod turns;
-pub mod unread;
 mod vectors;
 pub mod vfio;
 mod vfio_user;

@@ -56,6 +56,9 @@ pub fn run(args: &Share) -> Result<(), Failure> {
         ..Limits::default()
     };
     let mut broker = Broker::bind(device, &args.socket, limits)?;
+    if let Err(error) = broker.refuse_descriptors() {
+        tracing::debug!(%error, "descriptors of strangers are closed here");
+    }
     eprintln!("{}: shared at {}", device.ip(), args.socket.display());
     broker.serve(|| stop.load(Ordering::Relaxed))?;
     let report = broker.report();

@@ -1,9 +1,9 @@
-//! What was sent by a socket and lies there.
+//! Descriptors that go along with what Unix sockets send.
 
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 /// Memory of what was sent by this socket and not read, with the descriptors that go along. 0: all was read, or the other end is closed.
 pub fn unread(socket: &UnixStream) -> io::Result<usize> {
@@ -12,6 +12,24 @@ pub fn unread(socket: &UnixStream) -> io::Result<usize> {
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     match done {
         0 => usize::try_from(bytes).map_err(io::Error::other),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whoever connects from now on can send no descriptors: the system refuses them.
+///
+/// # Errors
+/// Linux before 6.16 has no such thing.
+pub fn refuse(listener: &UnixListener) -> io::Result<()> {
+    const SO_PASSRIGHTS: c_int = 83;
+    let (socket, none, bytes) = (listener.as_raw_fd(), 0 as c_int, size_of::<c_int>() as u32);
+    // SAFETY: an open socket, and a number that outlives the call.
+    let done = unsafe {
+        let none = (&raw const none).cast();
+        libc::setsockopt(socket, libc::SOL_SOCKET, SO_PASSRIGHTS, none, bytes)
+    };
+    match done {
+        0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
