@@ -28,8 +28,6 @@ mod handles;
 mod interrupt_moderation;
 mod lent;
 mod lent_completions;
-#[cfg(test)]
-mod lent_refusals;
 mod lent_xrc;
 mod lingering;
 mod loopback;

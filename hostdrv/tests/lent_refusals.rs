@@ -1,24 +1,35 @@
 //! What a lender refuses, or answers as nobody understands it, is the error of that call alone: the device goes on.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use weft_card_transport::queue_memory::{sealed_file, QueueMemory};
+use weft_card_transport::NoCard;
+use weft_hostdrv::device::{
+    DeviceLender, LentDevice, QueuePairAsked, QueuePairLent, TargetLent, XrcLender,
+    XrcReceivesAsked, XrcdAsked,
+};
+use weft_hostdrv::unstable::queues::{CommandRing, EventRing};
+use weft_hostdrv::unstable::SharedControl;
+use weft_hostdrv::verbs::{Access, ControlTerms, MwType, QpInit, SrqInit, VerbsError};
+use weft_hostdrv::Device;
 use weft_layout::Answer;
 
-use super::lent_xrc::XrcReceivesAsked;
-use super::*;
-use crate::device::control::{Control, ControlRings};
-use crate::verbs::{Access, QpInit, SrqInit, VerbsError};
-use weft_card_transport::queue_memory::sealed_file;
-use weft_card_transport::NoCard;
+/// Commands and events of the rings.
+const TERMS: ControlTerms = ControlTerms {
+    commands: 16,
+    events: 64,
+};
 
 /// The least number of a status that no command has.
 const NO_STATUS: u8 = 255;
 
 /// Lends nothing, or what is of no use, and answers each command with a status.
 struct Miser {
-    rings: Arc<ControlRings>,
+    ring: CommandRing,
+    memory: QueueMemory,
     status: u8,
     /// Files of queues are too short.
     short: bool,
@@ -102,7 +113,7 @@ impl DeviceLender for Miser {
     fn posted(&self) {}
     fn arm(&self) {}
     fn wait_until(&self, is_there: &mut dyn FnMut() -> bool) -> io::Result<()> {
-        let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
+        let (ring, memory) = (&self.ring, self.memory.words());
         let number = ring.posted(memory).wrapping_sub(1);
         let status = self.status;
         let answer = Answer {
@@ -119,23 +130,30 @@ impl DeviceLender for Miser {
 }
 
 fn borrowed(status: u8, short: bool) -> (Device, Arc<Miser>) {
-    let rings = ControlRings::new().expect("memory");
+    let ring = CommandRing::new(TERMS.commands as usize).expect("a ring");
+    let events = EventRing::new(TERMS.events as usize).expect("a ring");
+    let files = [ring.bytes(), events.bytes()].map(|bytes| {
+        let file = sealed_file("weft-test", bytes as u64);
+        OwnedFd::from(file.expect("memory"))
+    });
+    let memory = QueueMemory::map(files[0].try_clone().expect("a file"));
     let lender = Arc::new(Miser {
-        rings: rings.clone(),
+        ring,
+        memory: memory.expect("memory"),
         status,
         short,
         left: Mutex::default(),
     });
     let lent = LentDevice {
-        ip: std::net::Ipv4Addr::LOCALHOST,
-        netmask: std::net::Ipv4Addr::BROADCAST,
+        ip: Ipv4Addr::LOCALHOST,
+        netmask: Ipv4Addr::BROADCAST,
         gateway: None,
         mtu: 1500,
         most: [16, 16],
     };
     let card = Arc::new(NoCard::new().expect("files"));
-    let control = Control::new(rings);
-    let device = Device::borrowed(card, lender.clone(), control, &lent);
+    let control = SharedControl::open(files, TERMS).expect("as they were made");
+    let device = control.into_device(card, lender.clone(), &lent);
     (device, lender)
 }
 
@@ -166,7 +184,7 @@ fn what_a_lender_refuses_is_the_calls_error() {
         is_refused(&device, pd.create_qp(&QpInit::new(&cq)));
         is_refused(&device, pd.create_qp(&QpInit::new(&cq).initiator()));
         is_refused(&device, pd.create_srq(&SrqInit::default()));
-        is_refused(&device, pd.alloc_mw(crate::verbs::MwType::Type2));
+        is_refused(&device, pd.alloc_mw(MwType::Type2));
         let id = device.create_event_channel().create_id();
         assert!(id.listen(4).is_err());
         goes_on(&device);
