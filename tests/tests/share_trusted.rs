@@ -110,7 +110,7 @@ fn who_is_not_trusted_gives_no_file() {
     let path = scene.path.clone();
     let refused = scene.with(move || {
         let program = Program::open(&path);
-        let refused = registered(&program.pd, BYTES).err().expect("refused");
+        let refused = registered(&program.pd, BYTES).expect_err("refused");
         assert_eq!(program.device.get_async_event(), None);
         // Memory of the broker's it has as before.
         assert!(program.pd.alloc_mr(BYTES, Access::LOCAL_WRITE).is_ok());
@@ -145,7 +145,7 @@ fn a_trusting_broker_takes_memory_alone() {
         let (status, said, _) = scene.ask(&raw, words, &files).expect("served");
         match status {
             0 => Ok(said[0]),
-            _ => Err(said),
+            _ => Err(status),
         }
     };
     let memory = || OwnedFd::from(sealed_file("weft-test", 8192).expect("memory"));

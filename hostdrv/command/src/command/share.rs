@@ -57,7 +57,10 @@ pub fn run(args: &Share) -> Result<(), Failure> {
     };
     let mut broker = Broker::bind(device, &args.socket, limits)?;
     if let Err(error) = broker.refuse_descriptors() {
-        tracing::debug!(%error, "descriptors of strangers are closed here");
+        eprintln!(
+            "{}: this system refuses no descriptors ({error}), as Linux 6.16 does: who may write to the socket can keep others from coming",
+            device.ip()
+        );
     }
     eprintln!("{}: shared at {}", device.ip(), args.socket.display());
     broker.serve(|| stop.load(Ordering::Relaxed))?;
