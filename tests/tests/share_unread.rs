@@ -75,7 +75,7 @@ fn serves(scene: &mut Scene, path: &Path) {
     served.expect("an honest client is served");
 }
 
-/// In a process of its own, which may have few files, and no right to more.
+/// In a process of its own, which has no right to more than its limit. Other processes of the user share it.
 #[test]
 fn descriptors_under_way_hold_nobody() {
     if left_out_on_card("descriptors_under_way_hold_nobody", "it has a broker") {
@@ -101,7 +101,7 @@ fn few_files() {
     let mut scene = broker_scene(106, limits);
     let before = getrlimit(Resource::Nofile);
     let few = Rlimit {
-        current: Some(500),
+        current: Some(3000),
         ..before
     };
     setrlimit(Resource::Nofile, few).expect("fewer");
