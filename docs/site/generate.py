@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+from code_lines import counted
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CARD = ROOT / "rtl/weft_card.sv"
 AREA = ROOT / "rtl/syn/area.json"
@@ -123,7 +125,7 @@ def names(kinds, pattern):
 
 def calls():
     operations = "alloc_mw|bind_mw|dealloc_mw|poll_cq|req_notify_cq|create_cq_ex|modify_cq|post_srq_recv|post_send|post_recv|create_qp_ex|query_device_ex"
-    operations += "|create_srq_ex|get_srq_num|open_xrcd|close_xrcd|wr_start|wr_complete|wr_abort|wr_send|wr_send_inv|wr_rdma_write|wr_rdma_write_imm|wr_rdma_read"
+    operations += "|create_srq_ex|get_srq_num|open_xrcd|close_xrcd|open_qp|wr_start|wr_complete|wr_abort|wr_send|wr_send_inv|wr_rdma_write|wr_rdma_write_imm|wr_rdma_read"
     operations += "|wr_atomic_cmp_swp|wr_atomic_fetch_add|wr_local_inv|wr_bind_mw|wr_set_sge|wr_set_sge_list|wr_set_inline_data|wr_set_inline_data_list|wr_set_xrc_srqn"
     operations += "|start_poll|next_poll|end_poll|read_opcode|read_byte_len|read_imm_data|read_qp_num|read_wc_flags"
     rows = names(["ibv_", "rdma_"], r"^    (?:verb|cm|made|number|count|size|text|void) fn _?((?:ibv|rdma)_\w+)\(")
@@ -177,7 +179,18 @@ def environment(section):
     return rows
 
 
+def hello():
+    """The first program of Weft, and those of others."""
+    lines, unsafe = counted((ROOT / "hostdrv/examples/hello.rs").read_text())
+    own = {"program": "`hello.rs`", "of": "Weft", "lines": lines, "unsafe": unsafe, "what": "a Write and a Send"}
+    rows = ["| program | of | lines of code | `unsafe` | what it does |", "|---|---|---|---|---|"]
+    for of in [own, *json.loads((ROOT / "hostdrv/examples/others.json").read_text())]:
+        rows.append("| " + " | ".join(str(of[key]) for key in ["program", "of", "lines", "unsafe", "what"]) + " |")
+    return rows
+
+
 TABLES = {
+    "driver.md": {"hello": hello},
     "c-programs.md": {"programs": programs, "failing": failing, "calls": calls, "absent": absent},
     "environment.md": {section: functools.partial(environment, section) for section in ["programs", "building", "tests"]},
     "rtl.md": {"parameters": parameters, "area": area, "sizes": sizes},

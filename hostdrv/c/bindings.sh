@@ -8,7 +8,7 @@ root=../../target/c-programs
 export LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/llvm-14/lib LIBCLANG_PATH=$root/usr/lib/llvm-14/lib
 
 types='verbs_context|ibv_(device|context|device_attr_ex|port_attr|gid|gid_entry|pd|mr|mw|mw_bind|cq|cq_ex|cq_init_attr_ex|cq_init_attr_mask|srq_init_attr_mask|xrcd_init_attr_mask|modify_cq_attr|comp_channel|qp|qp_ex|qp_attr'
-types+='|qp_init_attr|qp_init_attr_ex|qp_init_attr_mask|srq|srq_init_attr|srq_attr_mask|srq_init_attr_ex|send_wr|recv_wr|sge|wc|async_event|xrcd|xrcd_init_attr|[a-z_]*flags|wc_opcode|fork_status|qp_attr_mask)'
+types+='|qp_init_attr|qp_init_attr_ex|qp_init_attr_mask|srq|srq_init_attr|srq_attr_mask|srq_init_attr_ex|send_wr|recv_wr|sge|wc|async_event|xrcd|xrcd_init_attr|[a-z_]*flags|wc_opcode|fork_status|qp_attr_mask|qp_open_attr_mask)'
 types+='|_compat_ibv_port_attr|rdma_(cm_id|cm_event|event_channel|conn_param|addrinfo)'
 # What Weft does not have is a name and a size.
 opaque='ibv_(flow|counter|wq|rwq|dm|alloc_dm|ops_wr|td|parent_domain|rx_hash|esp|wc_tm_info|modify_qp_rate|qp_rate)[a-z_]*|verbs_ex_private|ibv_counters'

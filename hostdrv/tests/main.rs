@@ -4,6 +4,7 @@ mod bring_up;
 mod cm_styles;
 mod fake;
 mod files;
+mod lent_refusals;
 mod loopback_host;
 mod loopback_xrc;
 mod misuse;

@@ -221,7 +221,7 @@ fn both_of_today() {
             (version, client.extensions().expect("it can say"), device)
         })
     });
-    assert_eq!(version, 5);
+    assert_eq!(version, 6);
     assert_eq!(found, device);
     assert_eq!(there, bytes());
 }
@@ -249,7 +249,7 @@ fn versions_that_nobody_speaks() {
             };
             [
                 ask([extensions, 0, 0, 0, 0, 0, 0, 0]),
-                ask([hello, 6, 9, 0, 0, 0, 0, 0]),
+                ask([hello, 7, 9, 0, 0, 0, 0, 0]),
                 ask([hello, 2, 1, 0, 0, 0, 0, 0]),
                 ask([hello, 1, 9, 5, 6, 7, 8, 9]),
                 ask([hello, 1, 2, 0, 0, 0, 0, 0]),
@@ -267,7 +267,7 @@ fn versions_that_nobody_speaks() {
         (early, "no such request"),
         (
             newer,
-            "versions 6 to 9 of the interface, where this broker speaks 1 to 5",
+            "versions 7 to 9 of the interface, where this broker speaks 1 to 6",
         ),
         (nonsense, "versions 2 to 1 of the interface"),
         (again, "no such request"),
@@ -277,7 +277,7 @@ fn versions_that_nobody_speaks() {
         let said = String::from_utf8_lossy(&answer[8..]);
         assert!(said.starts_with(why), "{said}");
     }
-    assert_eq!((word(agreed, 0), word(agreed, 4)), (0, 5));
+    assert_eq!((word(agreed, 0), word(agreed, 4)), (0, 6));
     // A command, an answer, an event, a CQE.
     assert_eq!(word(agreed, 5), 128 << 48 | 128 << 32 | 64 << 16 | 32);
     // The first field: the operations.

@@ -32,8 +32,8 @@ const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 
 /// Requests as they should be, of which words are changed.
-const REQUESTS: [[u64; 8]; 24] = [
-    [HELLO, 1, 5, 0, 0, 0, 0, 0],
+const REQUESTS: [[u64; 8]; 25] = [
+    [HELLO, 1, 6, 0, 0, 0, 0, 0],
     [EXTENSIONS, 0, 0, 0, 0, 0, 0, 0],
     [1, 16, 16, 1, 1, 0, 32, 0],
     [1, 16, 1, 1, 1, 64, 32, 1],
@@ -57,6 +57,7 @@ const REQUESTS: [[u64; 8]; 24] = [
     [18, 0, 0, 0, 0, 0, 0, 0],
     [19, 0, 2, 8, 1, 0, 0, 0],
     [20, 0, 2, 0, 0, 0, 0, 0],
+    [21, 4096, 1, 0, 0, 0, 0, 0],
 ];
 
 fn number(random: &mut ChaCha8Rng) -> u64 {
@@ -347,7 +348,7 @@ fn campaign() {
             held: Vec::new(),
         };
         if random.random_range(0..8) > 0 {
-            let hello = [HELLO, 1, random.random_range(1..6)];
+            let hello = [HELLO, 1, random.random_range(1..7)];
             let (status, words, files) = beside
                 .scene
                 .ask(&hostile.client, &hello, &[])

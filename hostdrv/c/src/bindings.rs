@@ -680,6 +680,12 @@ pub struct ibv_qp_init_attr_ex {
     pub source_qpn: u32,
     pub send_ops_flags: u64,
 }
+pub const IBV_QP_OPEN_ATTR_NUM: ibv_qp_open_attr_mask = 1;
+pub const IBV_QP_OPEN_ATTR_XRCD: ibv_qp_open_attr_mask = 2;
+pub const IBV_QP_OPEN_ATTR_CONTEXT: ibv_qp_open_attr_mask = 4;
+pub const IBV_QP_OPEN_ATTR_TYPE: ibv_qp_open_attr_mask = 8;
+pub const IBV_QP_OPEN_ATTR_RESERVED: ibv_qp_open_attr_mask = 16;
+pub type ibv_qp_open_attr_mask = libc::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct ibv_qp_open_attr {

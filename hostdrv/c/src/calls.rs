@@ -109,6 +109,8 @@ fn of_device(error: &DeviceError) -> c_int {
         }
         DeviceError::OfFirstPort { .. }
         | DeviceError::Transport(TransportError::Unmappable { .. }) => libc::EOPNOTSUPP,
+        // As of a card that has no more.
+        DeviceError::NotLent { .. } => libc::ENOMEM,
         _ => libc::EIO,
     }
 }

@@ -109,6 +109,7 @@ impl Context {
         context.get_srq_num = Some(shared_receives::get_srq_num);
         context.open_xrcd = Some(xrc::open_xrcd);
         context.close_xrcd = Some(xrc::close_xrcd);
+        context.open_qp = Some(xrc::open_qp);
         let inner = &mut context.context;
         inner.device = device;
         inner.cmd_fd = -1;

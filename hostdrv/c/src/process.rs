@@ -52,8 +52,20 @@ impl<T> Handles<T> {
         lock(&self.0).insert(number, AtomicPtr::new(handle));
     }
 
-    pub(crate) fn remove(&self, number: u32) {
-        lock(&self.0).remove(&number);
+    /// The first of several handles is the one that events are told of.
+    pub(crate) fn add_if_new(&self, number: u32, handle: *mut T) {
+        let mut handles = lock(&self.0);
+        handles.entry(number).or_insert(AtomicPtr::new(handle));
+    }
+
+    pub(crate) fn remove(&self, number: u32, handle: *mut T) {
+        let mut handles = lock(&self.0);
+        let there = handles
+            .get(&number)
+            .map(|there| there.load(Ordering::Relaxed));
+        if there == Some(handle) {
+            handles.remove(&number);
+        }
     }
 
     fn get(&self, number: u32) -> Option<*mut T> {

@@ -29,6 +29,8 @@ pub(crate) struct QueuePair {
     places: [usize; 2],
     /// An identifier has it, and ends its connection.
     of_id: bool,
+    /// One more handle of a target: its end is this handle's alone.
+    is_opened: bool,
     /// Work that `ibv_wr_start` began. Who has begun it has it to himself.
     pub(crate) building: UnsafeCell<Building>,
 }
@@ -214,6 +216,7 @@ pub(crate) unsafe fn create(
         init: *init,
         places,
         of_id: id.is_some(),
+        is_opened: false,
         building: UnsafeCell::default(),
     }
     .give();
@@ -222,6 +225,28 @@ pub(crate) unsafe fn create(
 }
 
 impl QueuePair {
+    /// One more handle of a target, which has this structure.
+    pub(crate) fn of_target(qp: Qp, mut c: ibv_qp_ex) -> Answer<*mut ibv_qp> {
+        let (process, number) = (process()?, qp.qp_num());
+        (c.qp_base.qp_num, c.qp_base.qp_type) = (number, IBV_QPT_XRC_RECV);
+        c.qp_base.state = state(qp.state()?);
+        let handle = Self {
+            c,
+            qp,
+            regions: &process.regions,
+            process,
+            // SAFETY: pointers that may be null and numbers.
+            init: unsafe { zeros() },
+            places: [0; 2],
+            of_id: false,
+            is_opened: true,
+            building: UnsafeCell::default(),
+        }
+        .give();
+        process.qps.add_if_new(number, handle);
+        Ok(handle)
+    }
+
     /// Does each Send say which shared queue of the peer takes it?
     pub(crate) fn is_initiator(&self) -> bool {
         self.c.qp_base.qp_type == IBV_QPT_XRC_SEND
@@ -233,7 +258,7 @@ impl QueuePair {
 pub(crate) unsafe fn destroy(qp: *mut ibv_qp) -> Answer<()> {
     // SAFETY: the caller's promise.
     let pair = unsafe { QueuePair::take(qp) }?;
-    pair.process.qps.remove(pair.qp.qp_num());
+    pair.process.qps.remove(pair.qp.qp_num(), qp);
     drop(pair.process.events.remove(|event| event.is_of_qp(qp)));
     let queues = [pair.c.qp_base.send_cq, pair.c.qp_base.recv_cq];
     for (queue, places) in queues.into_iter().zip(pair.places) {
@@ -241,6 +266,9 @@ pub(crate) unsafe fn destroy(qp: *mut ibv_qp) -> Answer<()> {
         if let (1.., Some(queue)) = (places, unsafe { Queue::peek(queue) }) {
             queue.give_room_back(places);
         }
+    }
+    if pair.is_opened {
+        return Ok(());
     }
     // An identifier's goes with the identifier, so that its connection gets to its end; but one that stands is given up.
     if !pair.of_id || pair.qp.state().is_ok_and(|state| state == QpState::Rts) {

@@ -151,7 +151,7 @@ entries! {
     /// It goes.
     verb fn ibv_destroy_srq(srq: *mut ibv_srq) -> c_int {
         let shared = SharedQueue::take(srq)?;
-        shared.process.srqs.remove(shared.srq.srq_num());
+        shared.process.srqs.remove(shared.srq.srq_num(), srq);
         if !shared.cq.is_null() {
             Queue::of(shared.cq)?.give_room_back(shared.srq.query()?.max_wr as usize);
         }

@@ -4,13 +4,15 @@ use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 use std::sync::Mutex;
 
-use weft_hostdrv::verbs::{Xrcd, XrcdOpen};
+use weft_hostdrv::verbs::{VerbsError, Xrcd, XrcdOpen};
+use weft_hostdrv::DeviceError;
 
 use crate::bindings::*;
 use crate::calls::{refuse, Answer};
 use crate::device::of_context;
-use crate::object::{given, Object};
+use crate::object::{given, zeros, Object};
 use crate::process::{lock, process};
+use crate::queue_pairs::QueuePair;
 
 /// `ibv_xrcd`.
 #[repr(C)]
@@ -67,5 +69,27 @@ operations! {
     /// It goes, when nothing is in it any more.
     verb fn close_xrcd(xrcd: *mut ibv_xrcd) -> c_int {
         Given::take(xrcd).map(drop)
+    }
+
+    /// One more handle of a target of a domain by its number: of a broker's card it may be another process'.
+    made fn open_qp(context: *mut ibv_context, asked: *mut ibv_qp_open_attr) -> *mut ibv_qp {
+        of_context(context)?;
+        let asked = given(asked)?;
+        let needed = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+        if asked.comp_mask & !IBV_QP_OPEN_ATTR_CONTEXT != needed || asked.qp_type != IBV_QPT_XRC_RECV {
+            return refuse(libc::EINVAL, "an XRC target is opened by its number, its domain and its type");
+        }
+        let qp = match Given::of(asked.xrcd)?.xrcd.open_target(asked.qp_num) {
+            Err(VerbsError::NoSuchTarget { .. } | VerbsError::Device(DeviceError::NotLent { .. })) => {
+                return refuse(libc::EINVAL, "no target of the domain has this number");
+            }
+            opened => opened?,
+        };
+        let mut c: ibv_qp_ex = zeros();
+        c.qp_base.context = context;
+        if asked.comp_mask & IBV_QP_OPEN_ATTR_CONTEXT != 0 {
+            c.qp_base.qp_context = asked.qp_context;
+        }
+        QueuePair::of_target(qp, c)
     }
 }

@@ -1,13 +1,13 @@
 //! What a client's device asks its broker for.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::packet::{
     pair, CLOSE_TARGET, DOMAIN, JOIN, LEAVE_DOMAIN, LEAVE_JOINED, LEAVE_QUEUE_PAIR,
-    LEAVE_SHARED_RECEIVES, LEAVE_XRCD, MEMORY, QUEUE_PAIR, SHARED_RECEIVES, XRCD, XRCD_EXISTING,
-    XRCD_NEW, XRCD_OR_NEW, XRC_RECEIVES, XRC_TARGET,
+    LEAVE_SHARED_RECEIVES, LEAVE_XRCD, MAP, MEMORY, QUEUE_PAIR, SHARED_RECEIVES, TARGET, XRCD,
+    XRCD_EXISTING, XRCD_NEW, XRCD_OR_NEW, XRC_RECEIVES, XRC_TARGET,
 };
 use super::talk::{half, some, Talk};
 use weft_card_transport::{CardLender, LentMemory, MOST_PARTS};
@@ -52,6 +52,18 @@ impl BorrowedDevice {
         Ok(())
     }
 
+    /// The files of what was lent by this number. Where they did not come, as this process may have no more, it is left.
+    fn or_leave<const N: usize>(
+        &self,
+        files: Vec<OwnedFd>,
+        leave: u64,
+        number: u64,
+    ) -> io::Result<[OwnedFd; N]> {
+        some(files).inspect_err(|_| {
+            let _ = self.talk.request(&[leave, number]);
+        })
+    }
+
     fn gone(&self) -> Option<String> {
         self.line.gone().map(|gone| gone.to_string())
     }
@@ -77,6 +89,16 @@ impl CardLender for BorrowedDevice {
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         let ([iova, ..], _) = self.talk.request(&request)?;
+        Ok(iova)
+    }
+
+    fn map_file(&self, file: BorrowedFd<'_>, bytes: u64) -> io::Result<u64> {
+        if self.talk.version < 6 {
+            let why = "the broker speaks a version of the interface before 6, which takes no memory of a client's own";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let request = [MAP, bytes, all_access().bits().into()];
+        let ([iova, ..], _) = self.talk.request_with(&request, Some(file))?;
         Ok(iova)
     }
 
@@ -144,11 +166,27 @@ impl XrcLender for BorrowedDevice {
             asked.limit.into(),
         ];
         let ([number, ..], files) = self.talk.request(&request)?;
-        Ok((half(number), some(files)?))
+        Ok((
+            half(number),
+            self.or_leave(files, LEAVE_SHARED_RECEIVES, number)?,
+        ))
     }
 
     fn target(&self, xrcd: u32, pd: u32) -> io::Result<TargetLent> {
         let request = [XRC_TARGET, place_of(xrcd), pd.into()];
+        let ([number, qp_num, ..], _) = self.talk.request(&request)?;
+        Ok(TargetLent {
+            number: half(number),
+            qp_num: half(qp_num),
+        })
+    }
+
+    fn open_target(&self, xrcd: u32, qp_num: u32) -> io::Result<TargetLent> {
+        if qp_num == 0 {
+            // The broker would make one.
+            return Err(too_many(qp_num));
+        }
+        let request = [TARGET, place_of(xrcd), qp_num.into()];
         let ([number, qp_num, ..], _) = self.talk.request(&request)?;
         Ok(TargetLent {
             number: half(number),
@@ -196,7 +234,7 @@ impl DeviceLender for BorrowedDevice {
         Ok(QueuePairLent {
             number: half(number),
             qp_num: half(qp_num),
-            files: some(files)?,
+            files: self.or_leave(files, LEAVE_QUEUE_PAIR, number)?,
         })
     }
 
@@ -220,7 +258,7 @@ impl DeviceLender for BorrowedDevice {
             limit.into(),
         ];
         let ([number, ..], files) = self.talk.request(&request)?;
-        let [file] = some(files)?;
+        let [file] = self.or_leave(files, LEAVE_SHARED_RECEIVES, number)?;
         Ok((half(number), file))
     }
 

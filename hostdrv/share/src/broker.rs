@@ -15,6 +15,7 @@ use super::domains::Domains;
 use super::door::{Closers, Door, Wake};
 use super::limits::{Accounts, Limits};
 use super::session::Session;
+use weft_card_transport::descriptors;
 use weft_card_transport::listening::{self, Listening};
 use weft_hostdrv::cm::LoopbackHost;
 use weft_hostdrv::device::{Device, Resource};
@@ -23,6 +24,9 @@ use weft_hostdrv::DeviceError;
 
 /// How long a broker sleeps that has clients of versions 1 and 2, which wake nobody.
 const NAP_NS: u64 = 50_000;
+
+/// Those who come that a turn sees to.
+const ARRIVALS: usize = 16;
 
 /// Why there is no broker.
 #[derive(Debug, Error)]
@@ -69,6 +73,7 @@ pub struct Broker {
     domains: Domains,
     accounts: Accounts,
     report: ShareReport,
+    trusted: bool,
 }
 
 impl Broker {
@@ -97,7 +102,20 @@ impl Broker {
             domains: Domains::default(),
             accounts: Accounts::new(device, limits),
             report: ShareReport::default(),
+            trusted: limits.trusted,
         })
+    }
+
+    /// Has the system refuse descriptors that are sent along: where it can, nobody can keep a thread busy by closing theirs. Of a broker that trusts its
+    /// clients, none.
+    ///
+    /// # Errors
+    /// Linux before 6.16 cannot.
+    pub fn refuse_descriptors(&self) -> io::Result<()> {
+        match self.trusted {
+            true => Ok(()),
+            false => descriptors::refuse(&self.listener),
+        }
     }
 
     /// What it did so far.
@@ -120,7 +138,11 @@ impl Broker {
     pub fn turn(&mut self) -> Result<usize, VerbsError> {
         self.wake.silence();
         let mut handled = 0;
-        while self.closers.is_one_free() {
+        // What comes takes its turn with the work of those who are there.
+        for _ in 0..ARRIVALS {
+            if !self.closers.is_one_free() {
+                break;
+            }
             // An error of the listener is as good as nobody there.
             let Ok((socket, _)) = self.listener.accept() else {
                 break;
@@ -161,7 +183,12 @@ impl Broker {
             return Ok(());
         };
         let account = self.accounts.client(user);
-        let charges = charge(&account, &[(Resource::Clients, 1), (Resource::Files, 1)]);
+        // The socket; of who is trusted, what came along with three requests.
+        let files = if self.trusted { 4 } else { 1 };
+        let charges = charge(
+            &account,
+            &[(Resource::Clients, 1), (Resource::Files, files)],
+        );
         let charges = match charges {
             Ok(charges) => charges,
             Err(why) => {
@@ -170,7 +197,7 @@ impl Broker {
             }
         };
         let pd = self.device.alloc_pd()?;
-        match Door::open(socket, &self.wake, charges) {
+        match Door::open(socket, &self.wake, charges, self.trusted) {
             Ok(door) => {
                 self.report.came += 1;
                 self.clients.push(Session::new(pd, user, account, door));

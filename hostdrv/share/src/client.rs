@@ -130,7 +130,7 @@ impl Client {
         Ok(control.into_device(Arc::new(card), lender, &lent))
     }
 
-    /// The version of the interface that both speak: 1 to 5.
+    /// The version of the interface that both speak: 1 to 6.
     pub fn version(&self) -> u64 {
         self.talk.version
     }

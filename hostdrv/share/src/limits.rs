@@ -26,6 +26,8 @@ pub struct Limits {
     pub memory: u64,
     /// Per cent of all that one user's clients may have: of the clients, and of what the card has.
     pub user_share: u64,
+    /// Clients may give files of memory of their own. Then the broker takes descriptors, and its process has pages that it has not made.
+    pub trusted: bool,
 }
 
 impl Default for Limits {
@@ -37,6 +39,7 @@ impl Default for Limits {
             ports: 16,
             memory: 64 << 20,
             user_share: 50,
+            trusted: false,
         }
     }
 }

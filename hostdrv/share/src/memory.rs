@@ -1,7 +1,7 @@
 //! Memory that a client has: pieces of whole pages, and parts of them joined to one range.
 
 use std::fs::File;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use super::asked::{charge, text};
@@ -18,7 +18,7 @@ const PAGE: u64 = 4096;
 #[derive(Default)]
 pub(super) struct ClientMemory {
     pieces: Vec<Piece>,
-    /// Joined ranges, by where the card sees them.
+    /// Joined ranges and files of its own, by where the card sees them.
     joined: Vec<u64>,
 }
 
@@ -105,7 +105,38 @@ impl ClientMemory {
         Ok(words(&[lent.iova]))
     }
 
-    /// A joined range is wanted no more, and no region lies in it.
+    /// All of a file of the client's own. Its size is sealed.
+    pub(super) fn map(
+        &mut self,
+        pd: &Pd,
+        control: &ControlLease,
+        account: &Arc<Account>,
+        asked: &[u64],
+        file: Option<&OwnedFd>,
+    ) -> Result<Words, String> {
+        let [bytes, access, ..] = asked else {
+            return Err("no such request".to_owned());
+        };
+        let access = u8::try_from(*access).ok().and_then(Access::from_bits);
+        let access = access.ok_or("no such access")?;
+        let file =
+            file.ok_or("no file came along whose size is sealed (memfd_create, F_SEAL_SHRINK)")?;
+        let file = File::from(file.try_clone().map_err(text)?);
+        let whole = file.metadata().map_err(text)?.len();
+        let whole = whole.checked_next_multiple_of(PAGE);
+        if whole.is_none_or(|whole| whole == 0 || whole != *bytes) {
+            return Err("the file is longer or shorter than it is said to be".to_owned());
+        }
+        let asked = [(Resource::Regions, 1), (Resource::Memory, *bytes)];
+        let charges = charge(account, &asked)?;
+        let owned = OwnedMemory::of_file(file).map_err(text)?;
+        let region: Mr = pd.reg_owned(owned, access).map_err(text)?;
+        let lent = control.give_memory_with(&region, charges).map_err(text)?;
+        self.joined.push(lent.iova);
+        Ok(words(&[lent.iova]))
+    }
+
+    /// A range is wanted no more, and no region lies in it.
     pub(super) fn leave(&mut self, control: &ControlLease, asked: &[u64]) -> Result<(), String> {
         let iova = asked.first().copied().unwrap_or(0);
         let at = self.joined.iter().position(|own| *own == iova);

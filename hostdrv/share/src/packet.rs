@@ -49,6 +49,8 @@ pub(super) const XRCD_NEW: u64 = 2;
 pub(super) const LEAVE_XRCD: u64 = 18;
 pub(super) const XRC_RECEIVES: u64 = 19;
 pub(super) const XRC_TARGET: u64 = 20;
+/// Since version 6: a file of the client's own, all of it, as memory that the card reaches. It is left as joined parts are.
+pub(super) const MAP: u64 = 21;
 /// Since version 2.
 pub(super) const EXTENSIONS: u64 = u64::from_be_bytes(*b"weft-ext");
 
@@ -87,6 +89,50 @@ pub(super) fn request(bytes: &[u8; REQUEST_BYTES]) -> Request {
 
 pub(super) fn ask(mut socket: &UnixStream, request: &Request) -> io::Result<()> {
     io::Write::write_all(&mut socket, &bytes_of(request))
+}
+
+/// The same with a file.
+pub(super) fn ask_with(
+    mut socket: &UnixStream,
+    request: &Request,
+    file: BorrowedFd<'_>,
+) -> io::Result<()> {
+    let bytes = bytes_of(request);
+    // Nothing waits there: whoever asks has heard all answers.
+    let sent = send(socket, &bytes, &[file])?;
+    io::Write::write_all(&mut socket, &bytes[sent..])
+}
+
+/// The next request, and a file that came along. Without `with_files` the system lets go of those that come, in this thread.
+pub(super) fn take(
+    mut socket: &UnixStream,
+    with_files: bool,
+) -> io::Result<(Request, Option<OwnedFd>)> {
+    let mut bytes = [0; REQUEST_BYTES];
+    if !with_files {
+        socket.read_exact(&mut bytes)?;
+        return Ok((request(&bytes), None));
+    }
+    let (mut at, mut file) = (0, None);
+    while at < bytes.len() {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let got = retry_on_intr(|| {
+            let mut space = [IoSliceMut::new(&mut bytes[at..])];
+            recvmsg(socket, &mut space, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+        })?;
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(sent) = message {
+                // The others are closed here.
+                file = sent.fold(file, |first: Option<OwnedFd>, next| first.or(Some(next)));
+            }
+        }
+        match got.bytes {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            some => at += some,
+        }
+    }
+    Ok((request(&bytes), file))
 }
 
 fn bytes_of(request: &Request) -> [u8; REQUEST_BYTES] {

@@ -1,6 +1,7 @@
 //! A client, as the broker has it: what it asked for, and what was lent to it.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::asked::{charge, half, size, text};
@@ -14,6 +15,9 @@ use super::{sized, version};
 use weft_hostdrv::cm::client_gate;
 use weft_hostdrv::device::{Account, Device, Resource};
 use weft_hostdrv::verbs::{ControlLease, Gone, LentLine, Pd, Qp};
+
+/// What a client hears that is not trusted with memory of its own.
+const UNTRUSTED: &str = "this broker takes no memory of a client's own (weft share --trusted does)";
 
 /// A client, and what is lent to it. What uses something goes before it.
 pub(super) struct Session {
@@ -113,13 +117,17 @@ impl Session {
         device: &Device,
         domains: &mut Domains,
     ) -> io::Result<Option<bool>> {
-        let Some(request) = self.door.take()? else {
+        let Some((request, file)) = self.door.take()? else {
             return Ok(None);
         };
-        if request[0] == packet::RING && self.control.is_some() {
-            return Ok(Some(false));
+        let refused = match request[0] == packet::RING && self.control.is_some() {
+            true => Ok(false),
+            false => self.serve(device, domains, &request, file.as_ref()),
+        };
+        if let Some(file) = file {
+            self.door.let_go(file);
         }
-        self.serve(device, domains, &request).map(Some)
+        refused.map(Some)
     }
 
     fn serve(
@@ -127,6 +135,7 @@ impl Session {
         device: &Device,
         domains: &mut Domains,
         request: &Request,
+        file: Option<&OwnedFd>,
     ) -> io::Result<bool> {
         // What is lent to it is borrowed until it is sent.
         let Self {
@@ -223,6 +232,13 @@ impl Session {
                 let of_domain = size(rest, 2).checked_sub(1);
                 let pd = of_domain.map_or(Ok(&*pd), |place| domains.pd(opened, place));
                 pd.and_then(|pd| memory.make(pd, control, account, rest))
+            }
+            (packet::MAP, Some(control)) => {
+                let mapped = match door.takes_files() {
+                    true => memory.map(pd, control, account, rest, file),
+                    false => Err(UNTRUSTED.to_owned()),
+                };
+                mapped.map(without_files)
             }
             (packet::JOIN, Some(control)) => {
                 let joined = memory.join(pd, control, account, rest);

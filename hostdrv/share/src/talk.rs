@@ -1,11 +1,11 @@
 //! The way to a broker.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::packet::{ask, hear, words, Request, Words};
+use super::packet::{ask, ask_with, hear, words, Request, Words};
 use weft_card_transport::fork::Birthplace;
 use weft_hostdrv::verbs::SharedLine;
 
@@ -31,9 +31,22 @@ pub(super) fn half(word: u64) -> u32 {
 impl Talk {
     /// Asks, and hears.
     pub(super) fn request(&self, request: &[u64]) -> io::Result<(Words, Vec<OwnedFd>)> {
+        self.request_with(request, None)
+    }
+
+    /// The same with a file.
+    pub(super) fn request_with(
+        &self,
+        request: &[u64],
+        file: Option<BorrowedFd<'_>>,
+    ) -> io::Result<(Words, Vec<OwnedFd>)> {
         let request: Request = words(request);
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        let heard = ask(&self.socket, &request).and_then(|()| hear(&self.socket));
+        let asked = match file {
+            None => ask(&self.socket, &request),
+            Some(file) => ask_with(&self.socket, &request, file),
+        };
+        let heard = asked.and_then(|()| hear(&self.socket));
         heard.map_err(
             |error| match self.line.as_ref().and_then(|line| line.gone()) {
                 Some(gone) if error.kind() != io::ErrorKind::Other => gone.into(),

@@ -7,6 +7,7 @@
 //! | 3 | HELLO gives a line as well: two files; RING; XRC domains by name |
 //! | 4 | the line has a fence; DOMAIN, QUEUE_PAIR, SHARED_RECEIVES, JOIN and their ends: what a [`Device`](weft_hostdrv::device::Device) of a client's is made of |
 //! | 5 | XRCD, XRC_RECEIVES, XRC_TARGET and their ends, initiators by QUEUE_PAIR: XRC of such a device |
+//! | 6 | MAP: memory of the client's own, of a broker that trusts it |
 //!
 //! Requests and answers have one size for good, and words that a version does not know are 0: so who says nothing speaks version 1.
 
@@ -19,7 +20,7 @@ use super::packet::{words, Request, Words, HELLO};
 
 /// Versions that are spoken here.
 const LEAST: u64 = 1;
-pub(super) const NEWEST: u64 = 5;
+pub(super) const NEWEST: u64 = 6;
 
 /// Words of the answer to HELLO behind what version 1 has: the version, and the sizes of the records.
 pub(super) const VERSION_AT: usize = 3;
@@ -103,21 +104,22 @@ mod tests {
             (1, 1, Some(1)),
             (1, 2, Some(2)),
             (2, 2, Some(2)),
-            (1, 99, Some(5)),
+            (1, 99, Some(6)),
+            (1, 5, Some(5)),
             (3, 3, Some(3)),
             (4, 4, Some(4)),
-            (5, 99, Some(5)),
+            (6, 99, Some(6)),
             (0, 1, Some(1)),
-            (6, 99, None),
+            (7, 99, None),
             (2, 1, None),
             (1, 0, None),
-            (0, u64::MAX, Some(5)),
+            (0, u64::MAX, Some(6)),
             (u64::MAX, u64::MAX, None),
         ] {
             let agreed = agree(&[least, newest, 7]);
             assert_eq!(agreed.as_ref().ok().copied(), version, "{agreed:?}");
             if let Err(why) = agreed {
-                assert!(why.contains("speaks 1 to 5"), "{why}");
+                assert!(why.contains("speaks 1 to 6"), "{why}");
             }
         }
         assert_eq!(agree(&[]), Ok(1));
@@ -126,13 +128,13 @@ mod tests {
     #[test]
     fn an_answer_of_any_version_or_of_none() {
         let sizes = [16, 64, 0x0a00_0001];
-        for version in [1, 2, 3, 4, 5] {
+        for version in [1, 2, 3, 4, 5, 6] {
             let own = [0xffff_0000, 0x0a00_00fe];
             let answer = said(sizes, version, own);
             assert_eq!(answer[..VERSION_AT], sizes);
             assert_eq!(chosen(&answer).ok(), Some(version));
             let known = match version {
-                4 | 5 => own,
+                4.. => own,
                 _ => [0xffff_ff00, 0],
             };
             let (mask, gateway) = network(&answer);
@@ -142,7 +144,7 @@ mod tests {
         assert!(said(sizes, 1, [1; 2])[VERSION_AT..]
             .iter()
             .all(|word| *word == 0));
-        for (at, value) in [(VERSION_AT, 6), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
+        for (at, value) in [(VERSION_AT, 7), (RECORDS_AT, 0), (RECORDS_AT, RECORDS + 8)] {
             let mut wrong = said(sizes, 2, [1; 2]);
             wrong[at] = value;
             assert!(chosen(&wrong).is_err(), "{at} {value}");

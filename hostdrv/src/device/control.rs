@@ -120,6 +120,12 @@ impl Control {
         number
     }
 
+    /// Has it an answer, whatever that says?
+    pub(crate) fn is_answered(&self, number: u32) -> bool {
+        let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());
+        ring.answer(memory, number).is_some()
+    }
+
     /// What became of it.
     pub(crate) fn answer(&self, number: u32) -> Result<Answer, Refusal> {
         let (ring, memory) = (&self.rings.commands, self.rings.command_memory.words());

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use weft_engine::commands::{Answer, Command, Refusal};
 use weft_engine::{Error, Event, QpId, SrqId};
 use weft_layout::{CommandOpcode, Cqe};
-use weft_queues::{Capacity, QueuePair};
+use weft_queues::{Capacity, QueuePair, SharedReceive};
 
 use super::control::Control;
 use super::lent_completions::{no_such_queue, LentCompletions};
-use super::lent_xrc::{LentXrc, XrcLender, XrcReceivesAsked, XrcdAsked};
+use super::lent_xrc::{LentXrc, XrcLender};
 use crate::card::{Fence, MemoryMap};
 use crate::error::DeviceError;
 use weft_card_transport::queue_memory::QueueMemory;
@@ -201,9 +201,10 @@ impl Lent {
         let number = self.control.post(command, private_data);
         self.lender.posted();
         let control = &self.control;
-        let is_there = &mut || control.answer(number) != Err(Refusal::NoAnswer);
+        let is_there = &mut || control.is_answered(number);
         let waited = self.lender.wait_until(is_there);
-        waited.map_err(|error| self.failed(&error))?;
+        // Nothing more comes: nobody can say what became of it.
+        waited.map_err(|error| self.gone(self.lender.lost().unwrap_or(error.to_string())))?;
         Ok(self.control.answer(number))
     }
 
@@ -226,10 +227,19 @@ impl Lent {
         }
     }
 
-    /// The memory of one that was just made.
-    pub(super) fn shared_memory(&mut self, srq: SrqId) -> Result<QueueMemory, DeviceError> {
+    /// The memory of one of so many elements that was just made.
+    pub(super) fn shared_memory(
+        &mut self,
+        srq: SrqId,
+        elements: u32,
+    ) -> Result<QueueMemory, DeviceError> {
         let file = self.shared.remove(&srq).ok_or(io::ErrorKind::NotFound);
-        let memory = file.map_err(io::Error::from).and_then(QueueMemory::map);
+        let memory = file.map_err(io::Error::from).and_then(|file| {
+            let layout = SharedReceive::new(elements).ok_or_else(no_such_queue)?;
+            let memory = QueueMemory::map(file)?;
+            memory.check_room(layout.bytes())?;
+            Ok(memory)
+        });
         memory.map_err(|error| self.failed(&error))
     }
 
@@ -238,10 +248,17 @@ impl Lent {
         let made = self.lender.queue_pair(asked);
         let made = made.map_err(|error| self.failed(&error))?;
         let id = QpId::from_number(made.number);
-        let served = Served::of(asked, made.qp_num, made.files);
-        let served = served.map_err(|error| self.failed(&error))?;
-        self.served.insert(id, served);
-        Ok(id)
+        match Served::of(asked, made.qp_num, made.files) {
+            Ok(served) => {
+                self.served.insert(id, served);
+                Ok(id)
+            }
+            Err(error) => {
+                // It is there, and of no use here.
+                let _ = self.lender.leave_queue_pair(made.number);
+                Err(self.failed(&error))
+            }
+        }
     }
 
     /// Its queues' memory.
@@ -313,53 +330,5 @@ impl Served {
             queues,
             completions: LentCompletions::of(asked.cqe, completions)?,
         })
-    }
-}
-
-impl Lent {
-    /// An XRC domain. `None`: there is none like that.
-    pub(super) fn xrcd(&self, asked: XrcdAsked) -> Result<Option<u32>, DeviceError> {
-        let xrcd = self.lender.xrcd(asked);
-        xrcd.map_err(|error| self.failed(&error))
-    }
-
-    /// A shared receive queue of an XRC domain.
-    fn xrc_receives(&mut self, command: &Command) -> Result<Result<Answer, Refusal>, DeviceError> {
-        let asked = XrcReceivesAsked {
-            xrcd: command.xrcd,
-            pd: command.pd,
-            max_wr: command.recv_depth,
-            max_sge: command.max_sge.into(),
-            limit: command.srq_limit,
-        };
-        let made = self.lender.xrc_receives(&asked);
-        let made = made.and_then(|(srq, [receives, completions])| {
-            let completions = LentCompletions::of(asked.cqe(), completions)?;
-            Ok((srq, receives, completions))
-        });
-        let (srq, receives, completions) = match made {
-            Ok(made) => made,
-            Err(error) => {
-                tracing::debug!(%error, "refused by the lender");
-                self.check_lender()?;
-                return Ok(Err(Error::NoMemory.into()));
-            }
-        };
-        let id = SrqId::from_number(srq);
-        self.shared.insert(id, receives);
-        self.xrc.add_receives(id, completions);
-        Ok(Ok(Answer {
-            srq,
-            ..Answer::default()
-        }))
-    }
-
-    /// A target of an XRC domain.
-    pub(super) fn xrc_target(&mut self, command: &Command) -> Result<QpId, DeviceError> {
-        let made = self.lender.target(command.xrcd, command.pd);
-        let made = made.map_err(|error| self.failed(&error))?;
-        let id = QpId::from_number(made.number);
-        self.xrc.add_target(id, made.qp_num);
-        Ok(id)
     }
 }

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use weft_engine::{QpId, SrqId};
+use weft_engine::commands::{Answer, Command, Refusal};
+use weft_engine::{Error, QpId, SrqId, XrcdId};
 use weft_layout::Cqe;
 
+use super::lent::Lent;
 use super::lent_completions::LentCompletions;
+use crate::error::DeviceError;
 
 /// Which XRC domain is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,8 @@ pub trait XrcLender: Send + Sync {
     fn xrc_receives(&self, asked: &XrcReceivesAsked) -> io::Result<(u32, [OwnedFd; 2])>;
     /// A target of an XRC domain, whose peer reaches this protection domain.
     fn target(&self, xrcd: u32, pd: u32) -> io::Result<TargetLent>;
+    /// The target of this number, which another borrower has made: from now on it is this one's, too.
+    fn open_target(&self, xrcd: u32, qp_num: u32) -> io::Result<TargetLent>;
     /// It is wanted no more.
     fn leave_target(&self, number: u32) -> io::Result<()>;
 }
@@ -100,6 +105,11 @@ impl LentXrc {
         self.targets.contains_key(&QpId::from_number(number))
     }
 
+    /// Is there a target of this number?
+    pub(super) fn has_target_of(&self, qp_num: u32) -> bool {
+        self.targets.values().any(|own| *own == qp_num)
+    }
+
     /// A target that is destroyed.
     pub(super) fn forget(&mut self, qp: QpId) {
         self.targets.remove(&qp);
@@ -124,5 +134,75 @@ impl LentXrc {
     pub(super) fn has_completion(&self) -> bool {
         let mut all = self.completions.values();
         all.any(|completions| completions.next().is_some())
+    }
+}
+
+impl Lent {
+    /// An XRC domain. `None`: there is none like that.
+    pub(super) fn xrcd(&self, asked: XrcdAsked) -> Result<Option<u32>, DeviceError> {
+        let xrcd = self.lender.xrcd(asked);
+        xrcd.map_err(|error| self.failed(&error))
+    }
+
+    /// A shared receive queue of an XRC domain.
+    pub(super) fn xrc_receives(
+        &mut self,
+        command: &Command,
+    ) -> Result<Result<Answer, Refusal>, DeviceError> {
+        let asked = XrcReceivesAsked {
+            xrcd: command.xrcd,
+            pd: command.pd,
+            max_wr: command.recv_depth,
+            max_sge: command.max_sge.into(),
+            limit: command.srq_limit,
+        };
+        let made = self.lender.xrc_receives(&asked);
+        let made = made.and_then(|(srq, [receives, completions])| {
+            let completions = LentCompletions::of(asked.cqe(), completions);
+            let completions = completions.inspect_err(|_| {
+                let _ = self.lender.leave_shared_receives(srq);
+            })?;
+            Ok((srq, receives, completions))
+        });
+        let (srq, receives, completions) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                tracing::debug!(%error, "refused by the lender");
+                self.check_lender()?;
+                return Ok(Err(Error::NoMemory.into()));
+            }
+        };
+        let id = SrqId::from_number(srq);
+        self.shared.insert(id, receives);
+        self.xrc.add_receives(id, completions);
+        Ok(Ok(Answer {
+            srq,
+            ..Answer::default()
+        }))
+    }
+
+    /// A target of an XRC domain.
+    pub(super) fn xrc_target(&mut self, command: &Command) -> Result<QpId, DeviceError> {
+        let made = self.lender.target(command.xrcd, command.pd);
+        let made = made.map_err(|error| self.failed(&error))?;
+        let id = QpId::from_number(made.number);
+        self.xrc.add_target(id, made.qp_num);
+        Ok(id)
+    }
+
+    /// A target of an XRC domain that another borrower has. `None`: this one has it.
+    pub(super) fn open_target(
+        &mut self,
+        xrcd: XrcdId,
+        qp_num: u32,
+    ) -> Result<Option<QpId>, DeviceError> {
+        if self.xrc.has_target_of(qp_num) {
+            return Ok(None);
+        }
+        let opened = self.lender.open_target(xrcd.number(), qp_num);
+        let opened = opened.map_err(|error| self.failed(&error))?;
+        let id = QpId::from_number(opened.number);
+        self.xrc.add_target(id, opened.qp_num);
+        Ok(Some(id))
     }
 }

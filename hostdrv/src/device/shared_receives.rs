@@ -45,7 +45,7 @@ impl State {
             Place::Here(_) => SharedReceive::new(elements)
                 .and_then(|layout| QueueMemory::new(layout.bytes(), shareable)),
             Place::OnCard(on_card) => Some(on_card.serve_shared(srq, elements)?),
-            Place::Lent(lent) => Some(lent.shared_memory(srq)?),
+            Place::Lent(lent) => Some(lent.shared_memory(srq, elements)?),
         })
     }
 

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use weft_engine::{QpId, XrcdId};
+
 use super::{Place, State, XrcdAsked};
 use crate::error::DeviceError;
 
@@ -37,6 +39,20 @@ impl State {
         match &self.place {
             Place::Lent(lent) => Some(lent.xrcd(asked)),
             Place::Here(_) | Place::OnCard(_) => None,
+        }
+    }
+
+    /// A target of a domain of a lender's, by the number that another process has told. `None`: this one has it still.
+    pub(crate) fn open_lent_target(
+        &mut self,
+        xrcd: XrcdId,
+        qp_num: u32,
+    ) -> Result<Option<QpId>, DeviceError> {
+        match &mut self.place {
+            Place::Lent(lent) => lent.open_target(xrcd, qp_num),
+            Place::Here(_) | Place::OnCard(_) => Err(DeviceError::NotLent {
+                reason: "the device is no lender's".to_owned(),
+            }),
         }
     }
 }

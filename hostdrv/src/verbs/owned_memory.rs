@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use memmap2::{MmapMut, MmapRaw};
 use weft_card_transport::dma::Pages;
 use weft_card_transport::joined::JoinedMapping;
-use weft_card_transport::queue_memory::sealed_file;
+use weft_card_transport::queue_memory::{check_sealed, sealed_file};
 
 use crate::device::Mapping;
 
@@ -52,6 +52,13 @@ impl OwnedMemory {
         let map = MmapRaw::map_raw(&file)?;
         let also = file.try_clone()?;
         Ok((Self(Owned::File(map, Some(also))), file))
+    }
+
+    /// All of a file that nobody can make shorter, whoever else has it mapped. A broker takes it of a client that it trusts.
+    pub fn of_file(file: File) -> io::Result<Self> {
+        check_sealed(&file)?;
+        let map = MmapRaw::map_raw(&file)?;
+        Ok(Self(Owned::File(map, Some(file))))
     }
 
     pub(super) fn start(&self) -> Option<NonNull<u8>> {

@@ -12,7 +12,7 @@ use super::rings::Rings;
 use super::srq::Srq;
 use super::xrcd::QpKind;
 use super::VerbsError;
-use crate::device::Device;
+use crate::device::{Device, StateGuard};
 
 /// Work requests that a queue can have.
 pub(super) const MAX_WORK: u32 = 32768;
@@ -147,6 +147,23 @@ pub(super) fn queue_limit(device: &Device) -> (u32, &'static str) {
     }
 }
 
+/// What may be posted, and receives of shared queues that it may have.
+fn sizes(init: &QpInit, cap: QpCap) -> (Capacity, usize) {
+    // A target's are those of any shared queue of its domain.
+    let receives = match (&init.kind, &init.srq) {
+        (QpKind::XrcTarget(_), _) => usize::MAX,
+        (_, Some(srq)) => srq.rings().depth(),
+        (_, None) => 0,
+    };
+    let capacity = Capacity {
+        send: cap.max_send_wr,
+        sges: cap.max_send_sge,
+        inline: cap.max_inline_data,
+        recv: cap.max_recv_wr,
+    };
+    (capacity, receives)
+}
+
 impl Qp {
     pub(super) fn create(pd: &Pd, init: &QpInit) -> Result<Self, VerbsError> {
         let device = pd.device();
@@ -229,19 +246,7 @@ impl Qp {
             (QpKind::Rc, Some(srq)) => commands::create_qp_with_srq(&config, srq.rings().id),
             (QpKind::Rc, None) => commands::create_qp(&config),
         };
-        let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
-        // A target's are those of any shared queue of its domain.
-        let receives = match (&init.kind, &shared) {
-            (QpKind::XrcTarget(_), _) => usize::MAX,
-            (_, Some(srq)) => srq.depth(),
-            (_, None) => 0,
-        };
-        let capacity = Capacity {
-            send: cap.max_send_wr,
-            sges: cap.max_send_sge,
-            inline: cap.max_inline_data,
-            recv: cap.max_recv_wr,
-        };
+        let (capacity, receives) = sizes(init, cap);
         let id = match state.borrow_qp(&create, capacity, receives) {
             Some(id) => id?,
             None => {
@@ -255,11 +260,33 @@ impl Qp {
                 QpId::from_number(answer.qp)
             }
         };
+        Self::of_flow(pd, init, cap, (state, id))
+    }
+
+    /// A handle of a target that a lender has, of another process. What it reaches is the other one's to say: of the domain here there is nothing in it.
+    pub(super) fn of_lender(
+        pd: &Pd,
+        init: &QpInit,
+        of_flow: (StateGuard<'_>, QpId),
+    ) -> Result<Self, VerbsError> {
+        Self::of_flow(pd, init, init.cap, of_flow)
+    }
+
+    /// The queue pair of a flow.
+    fn of_flow(
+        pd: &Pd,
+        init: &QpInit,
+        cap: QpCap,
+        (mut state, id): (StateGuard<'_>, QpId),
+    ) -> Result<Self, VerbsError> {
+        let device = pd.device();
+        let (capacity, receives) = sizes(init, cap);
         let qp_num = state.number_qp(id);
         let (send_cq, recv_cq) = (init.send_cq.inner(), init.recv_cq.inner());
         let cqs = [send_cq.clone(), recv_cq.clone()];
         let deferred = device.is_deferred();
         let memory = state.queue_memory(id, capacity, receives, init.shareable);
+        let shared = init.srq.as_ref().map(|srq| srq.rings().clone());
         let made = memory
             .map_err(VerbsError::from)
             .and_then(|memory| Rings::new(id, qp_num, capacity, cqs, shared, memory, deferred));

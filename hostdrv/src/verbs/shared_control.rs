@@ -287,13 +287,11 @@ impl SharedControl {
             return None;
         }
         let number = self.answered;
-        match self.control.answer(number) {
-            Err(Refusal::NoAnswer) => None,
-            answer => {
-                self.answered = number.wrapping_add(1);
-                Some((number, answer))
-            }
+        if !self.control.is_answered(number) {
+            return None;
         }
+        self.answered = number.wrapping_add(1);
+        Some((number, self.control.answer(number)))
     }
 
     /// The oldest event.

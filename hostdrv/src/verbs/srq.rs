@@ -246,6 +246,7 @@ impl Pd {
             Ok(memory) => memory,
             Err(error) => {
                 let _ = device.command_in(&mut state, &commands::destroy_srq(id), &[]);
+                state.remove_srq(id);
                 return Err(error);
             }
         };

@@ -186,13 +186,38 @@ impl Xrcd {
         targets.insert(qp.qp_num(), qp.downgrade());
     }
 
-    /// One more handle of a target of the domain (`ibv_open_qp`): it lives as long as one of them, and its connection with it.
+    /// One more handle of a target of the domain (`ibv_open_qp`): it lives as long as one of them, and its connection with it. On a device that a broker
+    /// lends it may be another process', and is then of a protection domain of its own.
     #[doc(alias = "ibv_open_qp")]
     pub fn open_target(&self, qp_num: u32) -> Result<Qp, VerbsError> {
-        let found = self.targets().get(&qp_num).and_then(Weak::upgrade);
-        found
-            .map(Qp::from)
-            .ok_or(VerbsError::NoSuchTarget { qp_num })
+        loop {
+            let found = self.targets().get(&qp_num).and_then(Weak::upgrade);
+            if let Some(found) = found {
+                return Ok(found.into());
+            }
+            match self.open_lent_target(qp_num)? {
+                Some(found) => return Ok(found),
+                // Its last handle here is on its way out.
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// A target of another process.
+    fn open_lent_target(&self, qp_num: u32) -> Result<Option<Qp>, VerbsError> {
+        let device = &self.inner.device;
+        if !device.lock().is_lent() {
+            return Err(VerbsError::NoSuchTarget { qp_num });
+        }
+        let pd = device.alloc_pd()?;
+        let mut state = device.lock();
+        state.check_fault()?;
+        let Some(id) = state.open_lent_target(self.id(), qp_num)? else {
+            return Ok(None);
+        };
+        let opened = Qp::of_lender(&pd, &self.target(), (state, id))?;
+        self.add_target(&opened);
+        Ok(Some(opened))
     }
 }
 

@@ -6,6 +6,7 @@
 mod address;
 mod borrowed;
 mod by_port;
+pub mod descriptors;
 pub mod dma;
 mod exchange;
 pub mod fork;

@@ -68,6 +68,17 @@ pub fn sealed_file(name: &str, bytes: u64) -> io::Result<File> {
     Ok(file.into())
 }
 
+/// Fails if who has the file can make it shorter.
+#[inline]
+pub fn check_sealed(file: impl AsFd) -> io::Result<()> {
+    let seals = fcntl_get_seals(file).unwrap_or(SealFlags::empty());
+    if seals.contains(SealFlags::SHRINK) {
+        return Ok(());
+    }
+    let why = "who gave the file can take its pages away: it is not sealed";
+    Err(io::Error::new(io::ErrorKind::InvalidData, why))
+}
+
 impl QueueMemory {
     /// Zeroed memory; `None`: there is none.
     #[inline]
@@ -85,11 +96,7 @@ impl QueueMemory {
     /// nothing.
     #[inline]
     pub fn map(file: OwnedFd) -> io::Result<Self> {
-        let seals = fcntl_get_seals(&file).unwrap_or(SealFlags::empty());
-        if !seals.contains(SealFlags::SHRINK) {
-            let why = "who gave the file can take its pages away: it is not sealed";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-        }
+        check_sealed(&file)?;
         let file = File::from(file);
         let map = MmapRaw::map_raw(&file)?;
         let (start, len) = (map.as_mut_ptr(), map.len());

@@ -3,6 +3,7 @@
 //! The cards are the functional model's, served by this process. Broker and programs are this test's own program, as processes of their own.
 
 mod program;
+mod xrc;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use weft_share::{Broker, Limits};
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
 use weft_sim::serve::{self, CardConfig, ServeConfig, Served};
+
+use self::xrc::{Role, XrcErrand};
 
 /// What a process is to do. It is given by its standard input.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -62,12 +65,16 @@ impl Running {
         Self { child, out }
     }
 
-    fn says(&mut self, what: &str) {
+    /// The rest of the line that says this.
+    fn says(&mut self, what: &str) -> String {
         let mut line = String::new();
-        while !line.contains(what) {
+        loop {
             line.clear();
             let read = self.out.read_line(&mut line).expect("text");
             assert!(read > 0, "it ended: {}", self.complains());
+            if let Some((_, rest)) = line.split_once(what) {
+                return rest.trim().to_owned();
+            }
         }
     }
 
@@ -147,10 +154,19 @@ impl Scene {
 }
 
 fn start(device: &str, errand: Errand, variables: &[(&str, &str)]) -> Running {
+    start_as("a_program", device, &errand, variables)
+}
+
+fn start_as(
+    program: &str,
+    device: &str,
+    errand: &impl Serialize,
+    variables: &[(&str, &str)],
+) -> Running {
     let all = [("WEFT_DEVICE", device), ("WEFT_C_LOG", "refused")];
     let all = [&all, variables].concat();
-    let errand = serde_json::to_string(&errand).expect("JSON");
-    Running::start("a_program", &errand, &all)
+    let errand = serde_json::to_string(errand).expect("JSON");
+    Running::start(program, &errand, &all)
 }
 
 fn input() -> String {
@@ -164,6 +180,13 @@ fn input() -> String {
 fn a_program() {
     let errand = serde_json::from_str(&input()).expect("an errand");
     std::process::exit(program::run(&errand));
+}
+
+#[test]
+#[ignore = "a process of the other tests"]
+fn a_program_of_xrc() {
+    let errand = serde_json::from_str(&input()).expect("an errand");
+    std::process::exit(xrc::run(&errand));
 }
 
 #[test]
@@ -299,4 +322,36 @@ fn who_gets_no_device_is_told_why() {
         said.contains("not the address of the broker's card"),
         "{said}"
     );
+}
+
+/// `ibv_open_qp`: a connection goes on when the program that accepted it is killed, as long as another one has opened its target.
+#[test]
+fn a_target_of_another_program() {
+    let scene = Scene::new(15, 8);
+    let errand = |role| XrcErrand {
+        role,
+        folder: scene.folder.path().display().to_string(),
+        ip: SERVER.ip,
+        port: SERVER.port,
+    };
+    let start = |role| start_as("a_program_of_xrc", &scene.shared(), &errand(role), &[]);
+    let tell = |name: &str, number: &str| {
+        let at = scene.folder.path();
+        std::fs::write(at.join("new"), number).expect("room");
+        std::fs::rename(at.join("new"), at.join(name)).expect("possible");
+    };
+    let mut accepts = start(Role::Accepts);
+    accepts.says("listens");
+    let mut opens = start(Role::Opens);
+    let srq = opens.says("srq ").parse().expect("a number");
+    let mut sends = start(Role::SendsTo(srq));
+    sends.says("works");
+    tell("target", &accepts.says("target "));
+    opens.says("opened");
+    accepts.kill();
+    tell("killed", "1");
+    opens.says("left");
+    sends.ends_with(program::FINE);
+    tell("over", "1");
+    opens.ends_with(program::FINE);
 }

@@ -168,7 +168,7 @@ fn address(errand: &Errand) -> sockaddr_in {
 }
 
 /// The next event of a channel, which is acknowledged: what it is, and of which identifier.
-unsafe fn next(
+pub unsafe fn next(
     channel: *mut rdma_event_channel,
 ) -> Result<(rdma_cm_event_type, *mut rdma_cm_id), i32> {
     let mut event = null_mut();
@@ -307,7 +307,7 @@ fn ask(errand: &Errand) -> i32 {
 }
 
 /// Tells the test something.
-fn say(what: &str) {
+pub fn say(what: &str) {
     println!("{what}");
     let _ = std::io::stdout().flush();
 }

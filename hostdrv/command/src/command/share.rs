@@ -32,6 +32,9 @@ pub struct Share {
     /// Per cent of all clients, and of what the card has, that one user may have.
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100))]
     user_share: u64,
+    /// Lets clients give memory of their own, sealed files, instead of the broker's: only where who may write to the socket means no harm.
+    #[arg(long)]
+    trusted: bool,
     #[command(flatten)]
     station: Station,
     #[command(flatten)]
@@ -49,9 +52,16 @@ pub fn run(args: &Share) -> Result<(), Failure> {
         regions: args.regions,
         memory: args.memory,
         user_share: args.user_share,
+        trusted: args.trusted,
         ..Limits::default()
     };
     let mut broker = Broker::bind(device, &args.socket, limits)?;
+    if let Err(error) = broker.refuse_descriptors() {
+        eprintln!(
+            "{}: this system refuses no descriptors ({error}), as Linux 6.16 does: who may write to the socket can keep others from coming",
+            device.ip()
+        );
+    }
     eprintln!("{}: shared at {}", device.ip(), args.socket.display());
     broker.serve(|| stop.load(Ordering::Relaxed))?;
     let report = broker.report();

@@ -9,6 +9,7 @@ mod forked;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
@@ -40,7 +41,9 @@ pub trait CardLender: Send + Sync {
     /// A range that the card reads and writes of parts of such memory, one behind the other: the card's addresses and bytes of each, whole pages, no more
     /// than [`MOST_PARTS`]. The card's address of the first byte.
     fn join(&self, parts: &[(u64, u64)]) -> io::Result<u64>;
-    /// Such a range is wanted no more.
+    /// A range that the card reads and writes of all of a file of the borrower's, whose size is sealed. An error: the lender does not trust it so far.
+    fn map_file(&self, file: BorrowedFd<'_>, bytes: u64) -> io::Result<u64>;
+    /// Such a range is wanted no more, joined or of a file.
     fn leave(&self, joined: u64) -> io::Result<()>;
     /// Asks that everything the card was still busy with be waited for, by this number.
     fn begin_fence(&self, number: u32);
@@ -57,6 +60,8 @@ pub struct BorrowedCard {
     vectors: Arc<Vectors>,
     arenas: Arenas,
     converted: Arc<Mutex<Converted>>,
+    /// The bytes of files that the lender has mapped, by the card's address.
+    files: Mutex<BTreeMap<u64, usize>>,
 }
 
 /// The lender's bell, for whoever hears it.
@@ -92,7 +97,12 @@ impl BorrowedCard {
             lender,
             vectors: bell.0,
             converted,
+            files: Mutex::default(),
         }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn converted(&self) -> MutexGuard<'_, Converted> {
@@ -148,8 +158,28 @@ impl Transport for BorrowedCard {
         })
     }
 
+    unsafe fn map_file(
+        &self,
+        _: NonNull<u8>,
+        len: usize,
+        file: BorrowedFd<'_>,
+    ) -> Result<u64, TransportError> {
+        let mapped = self.lender.map_file(file, len as u64);
+        let iova = mapped.map_err(|error| TransportError::Unmappable {
+            len,
+            reason: error.to_string(),
+        })?;
+        self.files().insert(iova, len);
+        Ok(iova)
+    }
+
     fn unmap(&self, iova: u64, len: usize) -> Result<(), TransportError> {
         let failed = |reason: String| TransportError::Unmap { iova, len, reason };
+        if self.files().get(&iova) == Some(&len) {
+            self.files().remove(&iova);
+            let left = self.lender.leave(iova);
+            return left.map_err(|error| failed(error.to_string()));
+        }
         let _changing = forked::changing();
         // SAFETY: the card has done with it, as whoever unmaps it says.
         let unmapped = unsafe { self.converted().unmap((iova, len), &self.lender) };
