@@ -66,6 +66,7 @@ rx/front/rx_payload.sv
 rx/front/rx_replay.sv
 rx/front/rx_raw_slots.sv
 rx/front/rx_report.sv
+rx/front/rx_report_merge.sv
 rx/front/rx_store.sv
 rx/front/rx_tcp_options.sv
 rx/front/rx_verdict.sv

@@ -146,7 +146,7 @@ module weft_card
   rx_cfg_t                 rx_cfg;
   tx_cfg_t     [PORTS-1:0] tx_cfg;
   report_cfg_t [PORTS-1:0] report_cfg;
-  logic [PORTS-1:0] report_broken, off, closed, hold, rx_begun;
+  logic [PORTS-1:0] report_broken, off, closed, hold, rx_begun, rx_merged;
   logic loopback, fence_valid;
 
   logic        rq_tail_valid;
@@ -176,7 +176,7 @@ module weft_card
   logic [2:0][ DATA_W-1:0] wr_data;
   logic [2:0][COUNT_W-1:0] wr_count;
 
-  logic rx_rpt_valid, rx_rpt_ready;
+  logic rx_rpt_valid, rx_rpt_ready, rx_rpt_full;
   logic [511:0] rx_rpt;
   logic [PORTS-1:0] tx_rpt_valid, tx_rpt_ready;
   logic [PORTS-1:0][511:0] tx_rpt;
@@ -454,7 +454,9 @@ module weft_card
     .rx_valid_i  (rx_rpt_valid),
     .rx_ready_o  (rx_rpt_ready),
     .rx_report_i (rx_rpt),
+    .rx_full_o   (rx_rpt_full),
     .rx_begun_i  (rx_begun),
+    .rx_merged_i (rx_merged),
     .tx_valid_i  (tx_rpt_valid),
     .tx_ready_o  (tx_rpt_ready),
     .tx_report_i (tx_rpt),
@@ -628,6 +630,8 @@ module weft_card
     .rpt_valid_o    (rx_rpt_valid),
     .rpt_ready_i    (rx_rpt_ready),
     .rpt_o          (rx_rpt),
+    .rpt_full_i     (rx_rpt_full),
+    .rpt_merged_o   (rx_merged),
     .rpt_begun_o    (rx_begun),
     .raw_tail_o     (raw_tail),
     .idle_o         (rx_idle),

@@ -40,8 +40,9 @@ MARKERS_PROOF = [*PACKAGES, "tx/weft_tx_pkg.sv", "stream/stream_rules.sv", "stre
                  "formal/from_reset.sv", "formal/tx_markers_formal.sv"]
 REGION_PROOF = [*WALK_PACKAGES, "formal/stag_check_any.sv", "rx/walk/walk_ddp.sv", "rx/walk/walk_region.sv",
                 "formal/from_reset.sv", "formal/walk_region_formal.sv"]
-OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report.sv", "rx/front/rx_told.sv", "rx/front/rx_raw_copy.sv",
+OUTPUT_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", *SHORT, "stream/read_ahead.sv", "rx/front/rx_report_merge.sv", "rx/front/rx_report.sv", "rx/front/rx_told.sv", "rx/front/rx_raw_copy.sv",
                 "rx/front/rx_output.sv", "formal/rx_output_formal.sv"]
+MERGE_PROOF = [*PACKAGES, "stream/stream_rules.sv", "rx/front/rx_report_merge.sv", "rx/front/rx_report.sv", "formal/from_reset.sv", "formal/rx_report_formal.sv"]
 REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "rx/front/rx_replay.sv", "formal/from_reset.sv",
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
@@ -355,6 +356,14 @@ PROOFS = [
         ("rx/front/rx_output.sv", "pop = given_q || (", "pop = ("),
         ("rx/front/rx_output.sv", "Placing: if (last_beat)", "Placing: if (wr_ready_i)"),
     ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*of_one_segment", "*u_rules.*")),
+    Proof("rx_report_formal", MERGE_PROOF, [
+        ("rx/front/rx_report_merge.sv", "old_q.ack != mid_q.ack && mid_q.ack != newer_q.ack", "old_q.ack != mid_q.ack"),
+        ("rx/front/rx_report_merge.sv", "mid_q.shape == BARE && ", ""),
+        ("rx/front/rx_report_merge.sv", "mid_q.window <= newer_q.window", "1'b1"),
+        ("rx/front/rx_report_merge.sv", "merge_o <= there_i && ", "merge_o <= "),
+        ("rx/front/rx_report.sv", "if (take && !replace) used", "if (take) used"),
+        ("rx/front/rx_report.sv", "|| (replace && head_q != 1'(i))", "|| replace"),
+    ], {}, "bounded", 12, without=("*of_one_segment",)),
     Proof("place_fifo_formal", HIDE_PROOF, [
         ("rx/walk/place_fifo.sv", "assign fetch = keeping_q && some_q", "assign fetch = some_q"),
         ("rx/walk/place_fifo.sv", "!keeping_q && !enough_q && 12'(stored_q)", "!enough_q && 12'(stored_q)"),

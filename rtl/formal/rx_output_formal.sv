@@ -33,7 +33,8 @@ module rx_output_formal
   input logic                    wr_ready_i,
   input logic                    wr_written_i,
   input logic                    wr_failed_i,
-  input logic                    rpt_ready_i
+  input logic                    rpt_ready_i,
+  input logic                    rpt_full_i
 );
 
   logic op_ready, close_ready, place_ready, rd_req, free_valid, cmd_valid, wr_valid, wr_last, landed, landed_colour;
@@ -86,6 +87,8 @@ module rx_output_formal
     .rpt_valid_o    (rpt_valid),
     .rpt_ready_i,
     .rpt_o          (rpt),
+    .rpt_full_i,
+    .rpt_merged_o   (),
     .raw_given_up_i ('0),
     .raw_taken_i    ('0),
     .raw_tail_o     (raw_tail),

@@ -38,7 +38,9 @@ module reports
   input  logic                    rx_valid_i,
   output logic                    rx_ready_o,
   input  logic [    511:0]        rx_report_i,
+  output logic                    rx_full_o,    // level: the report of receive that is offered waits for room in its ring
   input  logic [PORTS-1:0]        rx_begun_i,   // pulse: one more report will come
+  input  logic [PORTS-1:0]        rx_merged_i,  // pulse: one of them will not, as a later one stands for it
   input  logic [PORTS-1:0]        tx_valid_i,
   output logic [PORTS-1:0]        tx_ready_o,
   input  logic [PORTS-1:0][511:0] tx_report_i,
@@ -118,8 +120,9 @@ module reports
     );
   end
 
-  assign stall_o = |stall;
-  assign idle_o  = &idle;
+  assign stall_o   = |stall;
+  assign rx_full_o = |(stall & rx_valid);
+  assign idle_o    = &idle;
 
   if (PORTS == 1) begin : gen_one_port
     assign rx_valid      = rx_valid_i;
@@ -145,7 +148,7 @@ module reports
     assign hold_o        = '0;
 
     logic unused;
-    assign unused = ^{off_i, rx_begun_i, taken, LEAST_LOG2 == 0};
+    assign unused = ^{off_i, rx_begun_i, rx_merged_i, taken, LEAST_LOG2 == 0};
   end else begin : gen_two_ports
     // ---------------------------------------------------------------- the port of a report
     // verilator lint_off UNUSEDSIGNAL
@@ -190,7 +193,7 @@ module reports
           coming_q[p] <= '0;
           full_q[p]   <= 1'b0;
         end else begin
-          coming_q[p] <= coming_q[p] + 9'(rx_begun_i[p]) - left;
+          coming_q[p] <= coming_q[p] + 9'(rx_begun_i[p]) - 9'(rx_merged_i[p]) - left;
           full_q[p]   <= (with_q[p] & half_q[p]) != '0;
         end
       end

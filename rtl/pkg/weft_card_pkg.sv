@@ -584,7 +584,8 @@ package weft_card_pkg;
   parameter int unsigned CNT_TX_STALL_REPLAY_CYCLES = 83;
   parameter int unsigned CNT_RX_DROP_NO_RAW_CREDIT = 84;
   parameter int unsigned CNT_RX_DROP_NO_REPORT_ROOM = 85;
-  parameter int unsigned NUM_COUNTERS = 86;
+  parameter int unsigned CNT_RX_REPORTS_MERGED = 86;
+  parameter int unsigned NUM_COUNTERS = 87;
 
   // A row of FLOW_KEY.
   typedef struct packed {

@@ -92,7 +92,9 @@ module weft_rx
   output logic             rpt_valid_o,
   input  logic             rpt_ready_i,
   output logic [    511:0] rpt_o,
-  output logic [PORTS-1:0] rpt_begun_o,  // pulse: one more report of this port will come, alone or as half of a joined one
+  input  logic             rpt_full_i,    // level: the report that is offered waits for room in its ring
+  output logic [PORTS-1:0] rpt_merged_o,  // pulse: a report of this port will not come, as a later one stands for it
+  output logic [PORTS-1:0] rpt_begun_o,   // pulse: one more report of this port will come, alone or as half of a joined one
 
   output logic         [       PORTS-1:0][31:0] raw_tail_o,
   output logic                                  idle_o,
@@ -522,6 +524,8 @@ module weft_rx
     .rpt_valid_o,
     .rpt_ready_i,
     .rpt_o,
+    .rpt_full_i,
+    .rpt_merged_o,
     .raw_given_up_i (raw_given_up),
     .raw_taken_i    (raw_taken),
     .raw_tail_o,

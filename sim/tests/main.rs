@@ -23,6 +23,7 @@ mod pushed_jobs;
 mod receive;
 mod replays;
 mod report_room;
+mod reports_merged;
 mod reset;
 mod rings_anew;
 mod serve_client;

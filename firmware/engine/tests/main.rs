@@ -41,6 +41,7 @@ mod recovery;
 mod refusals;
 mod region_use;
 mod replay;
+mod reports_merged;
 mod resets;
 mod resource_split;
 mod routes;

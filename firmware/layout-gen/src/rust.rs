@@ -11,8 +11,8 @@ pub(crate) fn types(d: &Description) -> String {
          //! Everything the host and the card must agree on: registers, doorbells, tables, counters, and the\n\
          //! records in host memory. `docs/registers.md` is the same as a page; `docs/card.md` says how they\n\
          //! work together.\n#![no_std]\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n\
-         mod bulk;\nmod count;\nmod placed;\nmod port;\nmod register;\n\n\
-         pub use bulk::is_bulk;\npub use count::count_near;\npub use port::{PORT_DOORBELLS, PORT_REGISTERS};\n\
+         mod bulk;\nmod count;\nmod merge;\nmod placed;\nmod port;\nmod register;\n\n\
+         pub use bulk::is_bulk;\npub use count::count_near;\npub use merge::stands_for_both;\npub use port::{PORT_DOORBELLS, PORT_REGISTERS};\n\
          pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};\n\n",
     );
     let _ = writeln!(

@@ -7,12 +7,14 @@
 
 mod bulk;
 mod count;
+mod merge;
 mod placed;
 mod port;
 mod register;
 
 pub use bulk::is_bulk;
 pub use count::count_near;
+pub use merge::stands_for_both;
 pub use port::{PORT_DOORBELLS, PORT_REGISTERS};
 pub use register::{Doorbell, DoorbellArray, ReadOnly, ReadWrite, Register, RegisterArray, Writable};
 
@@ -5612,10 +5614,12 @@ pub enum Counter {
     RxDropNoRawCredit,
     /// frames dropped: their port's report ring has no room for their reports
     RxDropNoReportRoom,
+    /// reports of bare acknowledgments that a later one of their flow stands for, as the report ring was full
+    RxReportsMerged,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 86;
+pub const NUM_COUNTERS: usize = 87;
 
 impl Counter {
     /// All of them, in order.
@@ -5706,6 +5710,7 @@ impl Counter {
         Counter::TxStallReplayCycles,
         Counter::RxDropNoRawCredit,
         Counter::RxDropNoReportRoom,
+        Counter::RxReportsMerged,
     ];
 
     /// The name, as in the reference page.
@@ -5797,6 +5802,7 @@ impl Counter {
             Counter::TxStallReplayCycles => "tx_stall_replay_cycles",
             Counter::RxDropNoRawCredit => "rx_drop_no_raw_credit",
             Counter::RxDropNoReportRoom => "rx_drop_no_report_room",
+            Counter::RxReportsMerged => "rx_reports_merged",
         }
     }
 
@@ -5889,6 +5895,7 @@ impl Counter {
             Counter::TxStallReplayCycles => "cycles in which a replay's bytes were there and the walk did not take them",
             Counter::RxDropNoRawCredit => "segments of a flow dropped: it has taken its share of the raw slots",
             Counter::RxDropNoReportRoom => "frames dropped: their port's report ring has no room for their reports",
+            Counter::RxReportsMerged => "reports of bare acknowledgments that a later one of their flow stands for, as the report ring was full",
         }
     }
 }

@@ -70,9 +70,11 @@ module rx_output
   output logic               landed_o,        // pulse: all placements of an FPDU are answered
   output logic               landed_colour_o,
 
-  output logic         rpt_valid_o,
-  input  logic         rpt_ready_i,
-  output logic [511:0] rpt_o,
+  output logic             rpt_valid_o,
+  input  logic             rpt_ready_i,
+  output logic [    511:0] rpt_o,
+  input  logic             rpt_full_i,   // level: the report that is offered waits for room in its ring
+  output logic [PORTS-1:0] rpt_merged_o, // pulse: a report of this port will not come, as a later one stands for it
 
   input  logic [       PORTS-1:0]       raw_given_up_i,  // the raw ring is set up anew: slots taken before,
   input  logic [       PORTS-1:0][15:0] raw_taken_i,     // so many in all, are the old ring's
@@ -261,7 +263,14 @@ module rx_output
     .raw_tail_o
   );
 
-  logic told_idle, placed, place_failed, raw_failed;
+  logic told_idle, placed, place_failed, raw_failed, merged;
+  // verilator lint_off UNUSEDSIGNAL
+  segment_report_t offered;  // of the flow of the one that is merged
+  // verilator lint_on UNUSEDSIGNAL
+  assign offered = segment_report_t'(rpt_o);
+  always_comb begin
+    for (int unsigned p = 0; p < PORTS; p++) rpt_merged_o[p] = merged && (PORTS == 1 || offered.phase[SEGMENT_REPORT_PORT_BIT] == 1'(p));
+  end
   rx_told u_told (
     .clk_i,
     .rst_ni,
@@ -281,6 +290,8 @@ module rx_output
     .rpt_valid_o,
     .rpt_ready_i,
     .rpt_o,
+    .rpt_full_i,
+    .merged_o      (merged),
     .placed_o      (placed),
     .place_failed_o(place_failed),
     .raw_failed_o  (raw_failed),
@@ -301,9 +312,10 @@ module rx_output
     else begin
       cnt_inc_o <= '0;
       if (placing && wr_valid_o && wr_ready_i) cnt_inc_o[CNT_RX_PLACE_BYTES] <= 16'(wr_count_o);
-      cnt_inc_o[CNT_RX_FPDUS_PLACED] <= 16'(placed);
-      cnt_inc_o[CNT_RX_PLACE_FAILED] <= 16'(place_failed);
-      cnt_inc_o[CNT_RX_RAW_FAILED]   <= 16'(raw_failed);
+      cnt_inc_o[CNT_RX_FPDUS_PLACED]   <= 16'(placed);
+      cnt_inc_o[CNT_RX_PLACE_FAILED]   <= 16'(place_failed);
+      cnt_inc_o[CNT_RX_RAW_FAILED]     <= 16'(raw_failed);
+      cnt_inc_o[CNT_RX_REPORTS_MERGED] <= 16'(merged);
     end
   end
 

@@ -8,6 +8,8 @@
 // Why:       The report of a placed FPDU stays in its place until the next report, which is of the same segment. If that one joins, both go together
 //            into the other place; otherwise the first goes alone, before it. Reports are wide, and `valid_i` and `rpt_ready_i` late: each place
 //            loads while it is empty, so its enable depends on neither.
+//            While the ring is full the next report may take the place of the one that waits behind the offered one (rx_report_merge). What is offered
+//            stays as it is.
 
 `include "weft_assert.svh"
 
@@ -24,6 +26,8 @@ module rx_report
   input  logic         failed_i,  // a write of this report failed
   input  logic         next_i,    // a next report exists, with `fpdu_i` and `joins_i` valid; it may have to wait
   input  logic [511:0] record_i,
+  input  logic         full_i,    // level: the report that is offered waits for room in its ring
+  output logic         merged_o,  // pulse: a report went, and the next one stands for it
 
   output logic         rpt_valid_o,
   input  logic         rpt_ready_i,
@@ -37,13 +41,13 @@ module rx_report
   // verilator lint_on UNUSEDSIGNAL
   segment_report_t segment;  // a frame report has its status at the same place
   placed_report_t  placed;
-  logic hold_q, merge, take, leave, held_next;  // hold_q: the younger report inside, or the only one, is held
+  logic hold_q, merge, replace, there, take, leave, held_next;  // hold_q: the younger report inside, or the only one, is held
   logic head_q;  // the place of the older one
   logic [1:0] used_q, used;
   logic [1:0][511:0] place_q;
 
   assign merge   = hold_q && joins_i && !fpdu_i;
-  assign ready_o = used_q != 2'b11;
+  assign ready_o = used_q != 2'b11 || replace;
   assign take    = valid_i && ready_o;
   assign leave   = rpt_valid_o && rpt_ready_i;
   assign rpt_o   = place_q[head_q];
@@ -74,7 +78,7 @@ module rx_report
   always_comb begin
     used = used_q;
     if (leave || (take && merge)) used[head_q] = 1'b0;
-    if (take) used[used_q[0]] = 1'b1;
+    if (take && !replace) used[used_q[0]] = 1'b1;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -90,9 +94,22 @@ module rx_report
   end
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < 2; i++) begin
-      if (!used_q[i]) place_q[i] <= fpdu_i ? 512'(fpdu) : merge ? 512'(placed) : 512'(segment);
+      if (!used_q[i] || (replace && head_q != 1'(i))) place_q[i] <= fpdu_i ? 512'(fpdu) : merge ? 512'(placed) : 512'(segment);
     end
   end
+
+  // Of three that are there the oldest is offered, and the newest comes next. If one goes it begins anew.
+  assign there    = used_q == 2'b11 && !hold_q && valid_i && !fpdu_i && full_i && !leave;
+  assign merged_o = replace;
+  rx_report_merge u_merge (
+    .clk_i,
+    .rst_ni,
+    .there_i (there),
+    .older_i (rpt_o),
+    .middle_i(place_q[!head_q]),
+    .newer_i (record_i),
+    .merge_o (replace)
+  );
 
   assign idle_o = used_q == '0;
 
@@ -101,6 +118,7 @@ module rx_report
   `WEFT_ASSERT(offered, rpt_valid_o == (used_q == 2'b11 || (used_q != '0 && !hold_q)))
   `WEFT_ASSERT(head_inside, used_q == '0 || used_q[head_q])
   `WEFT_ASSERT(next_of_all, valid_i -> next_i)
+  `WEFT_ASSERT(replaced_by_one, replace -> used_q == 2'b11 && !hold_q && valid_i && !fpdu_i)
   `WEFT_ASSERT(
       of_one_segment,
       take && merge -> {held.flow, held.seq, held.epoch} == {segment.flow, segment.seq, segment.epoch} && segment.done_len == segment.payload_len && !segment.status[SEGMENT_REPORT_RAW_FAILED_BIT] && segment.status[SEGMENT_REPORT_REFUSAL_LSB+:SEGMENT_REPORT_REFUSAL_WIDTH] == REFUSAL_NONE)

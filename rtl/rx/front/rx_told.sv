@@ -37,10 +37,12 @@ module rx_told
   output logic         rpt_valid_o,
   input  logic         rpt_ready_i,
   output logic [511:0] rpt_o,
+  input  logic         rpt_full_i,   // level: the report that is offered waits for room in its ring
 
   output logic placed_o,        // pulses: an FPDU was placed; its writes failed, or a frame's
   output logic place_failed_o,
   output logic raw_failed_o,
+  output logic merged_o,        // pulse: a report is not written, as the next one stands for it
   output logic idle_o
 );
 
@@ -141,6 +143,8 @@ module rx_told
     .failed_i(tell_failed),
     .next_i  (told_valid),
     .record_i(told_record),
+    .full_i  (rpt_full_i),
+    .merged_o,
     .rpt_valid_o,
     .rpt_ready_i,
     .rpt_o,

@@ -169,7 +169,7 @@ impl State {
     }
 
     fn store_ready(&self) -> bool {
-        !self.stored.is_empty() && !self.reports.stalled()
+        !self.stored.is_empty() && self.reports.has_room_for_frame()
     }
 }
 
@@ -275,7 +275,7 @@ impl Card for ModelCard {
             Some(Access::Push(offset, bytes)) => self.write_push_window(offset, &bytes),
             None => {}
         }
-        if self.state.reports.stalled() && !self.state.job_ready() {
+        if !self.state.reports.has_room_for_frame() && !self.state.job_ready() {
             // Then neither frames nor jobs reach memory.
             self.state.data_path(memory, events);
         } else {

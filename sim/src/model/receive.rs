@@ -210,7 +210,7 @@ impl Receive<'_> {
             arrival: accepted.arrival,
             ..FrameReport::default()
         };
-        self.reports.push(report.to_bytes());
+        self.reports.push(report.to_bytes(), self.counters);
     }
 
     fn segment(&mut self, accepted: &Accepted, s: &Segment, flow: u16) {
@@ -360,13 +360,13 @@ impl Receive<'_> {
         .with_sack_count(s.sacks.len() as u8);
         if let [fpdu] = &fpdus[..] {
             if let Some(both) = PlacedReport::of(fpdu, &report) {
-                return self.reports.push(both.to_bytes());
+                return self.reports.push(both.to_bytes(), self.counters);
             }
         }
         for fpdu in &fpdus {
-            self.reports.push(fpdu.to_bytes());
+            self.reports.push(fpdu.to_bytes(), self.counters);
         }
-        self.reports.push(report.to_bytes());
+        self.reports.push(report.to_bytes(), self.counters);
     }
 
     /// Walks a piece of the stream that lay in host memory, from where its job says. The flow stays detached, its count what it is.
@@ -408,7 +408,7 @@ impl Receive<'_> {
             return;
         }
         for fpdu in &fpdus {
-            self.reports.push(fpdu.to_bytes());
+            self.reports.push(fpdu.to_bytes(), self.counters);
         }
         let report = ReplayReport {
             kind: report_kind::REPLAY,
@@ -420,7 +420,7 @@ impl Receive<'_> {
             ..ReplayReport::default()
         }
         .with_outcome(outcome);
-        self.reports.push(report.to_bytes());
+        self.reports.push(report.to_bytes(), self.counters);
     }
 
     /// Walks the payload from the front. Answers how it ended, the bytes before the FPDU where it

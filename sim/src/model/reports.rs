@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use weft_layout::{is_bulk, job_status, report_kind, trace_kind, Counter, JobReport, TraceEntry};
+use weft_layout::{
+    is_bulk, job_status, report_kind, stands_for_both, trace_kind, Counter, JobReport, TraceEntry,
+};
 
 use super::counters::Counters;
 use super::trace::{Trace, NO_FLOW};
@@ -21,6 +23,8 @@ pub struct Turn {
 const JOINED: usize = 16;
 /// Failures that wait beside these before transmit does.
 const FAILURES: usize = 16;
+/// Reports of receive that wait for room before no frame is taken. Of so many the one in the middle may need none of its own.
+const IN_SIGHT: usize = 3;
 
 /// The ring as the registers set it up.
 #[derive(Clone, Debug, Default)]
@@ -95,9 +99,38 @@ impl ReportRing {
         self.gap = cycles;
     }
 
-    /// A report to write as soon as there is room.
-    pub fn push(&mut self, report: [u8; 64]) {
+    /// A report of receive to write as soon as there is room.
+    pub fn push(&mut self, report: [u8; 64], counters: &mut Counters) {
         self.waiting.push_back(report);
+        self.merge(counters);
+    }
+
+    /// While the ring is full, a bare acknowledgment that a later one stands for as well needs no report. The first that waits stays.
+    fn merge(&mut self, counters: &mut Counters) {
+        while !self.room() {
+            let mut of_receive = (0..self.waiting.len()).filter(|n| self.is_of_receive(*n));
+            let three = [(); IN_SIGHT].map(|()| of_receive.next());
+            let [Some(older), Some(middle), Some(newer)] = three else {
+                return;
+            };
+            if !stands_for_both([older, middle, newer].map(|n| &self.waiting[n])) {
+                return;
+            }
+            self.waiting.remove(middle);
+            counters.count(Counter::RxReportsMerged);
+        }
+    }
+
+    fn is_of_receive(&self, waiting: usize) -> bool {
+        self.waiting
+            .get(waiting)
+            .is_some_and(|report| report[0] != report_kind::JOB)
+    }
+
+    /// May a frame be handled?
+    pub fn has_room_for_frame(&self) -> bool {
+        let waiting = (0..self.waiting.len()).filter(|n| self.is_of_receive(*n));
+        waiting.count() < IN_SIGHT
     }
 
     /// A job's report. Of jobs that are done while many wait for room, the last one's stands for those before it.
@@ -207,6 +240,7 @@ impl ReportRing {
             self.hurry |= !is_bulk(&report);
             counters.count(Counter::Reports);
         }
+        self.merge(counters);
         let due = self.due(now);
         if let Some(by_gap) = due {
             trace.other(trace_kind::INTERRUPT, 0, self.tail, by_gap.into());

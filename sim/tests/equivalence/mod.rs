@@ -1131,6 +1131,7 @@ fn the_script_is_worth_its_name() {
         RxRawFailed,
         RxPlaceFailed,
         TxReportsJoined,
+        RxReportsMerged,
         Fences,
         Resets,
     ];

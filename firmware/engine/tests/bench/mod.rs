@@ -391,6 +391,7 @@ impl Bench {
     fn handle(&mut self, n: usize, left: usize) {
         let host = &mut self.hosts[n];
         let mut any = false;
+        host.card.merge();
         while host.card.reports.len() > left {
             let Some(report) = host.card.next_report() else {
                 break;

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 use weft_engine::{Full, HashSecret, MemoryError, Port};
 use weft_layout::{
-    count_near, job_kind, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job, ReceiveElement,
-    StagRow,
+    count_near, job_kind, stands_for_both, table, AttachRow, FlowKeyRow, FlowRxRow, FlowTxRow, Job,
+    ReceiveElement, StagRow,
 };
 
 /// IOVA of the first byte of host memory.
@@ -81,6 +81,9 @@ pub struct Card {
     pub reports_on_way: bool,
     /// Never attach (everything goes by the engine's hands).
     pub no_attach: bool,
+    /// The ring is full until the host looks: bare acknowledgments are merged, and so many were.
+    pub merges: bool,
+    pub merged: u32,
 }
 
 impl Card {
@@ -114,6 +117,8 @@ impl Card {
             writes: 0,
             reports_on_way: false,
             no_attach: false,
+            merges: false,
+            merged: 0,
         }
     }
 
@@ -160,6 +165,19 @@ impl Card {
             report[28..30].copy_from_slice(&slot.to_le_bytes());
         }
         self.reports.push_back((report, raw.map(<[u8]>::to_vec)));
+    }
+
+    /// Leaves out what a card leaves out of a full ring.
+    pub fn merge(&mut self) {
+        let mut at = 0;
+        while self.merges && at + 2 < self.reports.len() {
+            if stands_for_both([0, 1, 2].map(|n| &self.reports[at + n].0)) {
+                self.reports.remove(at + 1);
+                self.merged += 1;
+            } else {
+                at += 1;
+            }
+        }
     }
 
     /// The next report, for a host that copies the frame out of its slot.
