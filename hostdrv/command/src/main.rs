@@ -34,7 +34,7 @@ enum Command {
     Card(command::Command),
     #[cfg(feature = "sim")]
     #[command(flatten)]
-    Simulator(simulator::Command),
+    Simulator(Box<simulator::Command>),
     #[cfg(not(feature = "sim"))]
     #[command(flatten)]
     Simulator(without_simulator::Command),
