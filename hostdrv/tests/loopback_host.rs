@@ -1,7 +1,7 @@
 //! The loop: who is reached by it, what it refuses, and what is left when an end goes.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use weft_hostdrv::cm::*;
@@ -494,14 +494,16 @@ fn a_connection_may_end_as_soon_as_it_stands() {
         }
         std::hint::spin_loop();
     };
+    let over = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let far = &far;
+        let (far, over) = (&far, &over);
         let server = scope.spawn(move || {
             for round in 0..ROUNDS {
                 let _server = far.accept(&ConnParam::default());
                 let heard = [(); 2].map(|()| at_once(&far.channel).event);
                 let wanted = [CmEventType::Established, CmEventType::Disconnected];
                 assert_eq!(heard, wanted, "server, round {round}");
+                over.store(round + 1, Ordering::Release);
             }
         });
         for round in 0..ROUNDS {
@@ -514,6 +516,11 @@ fn a_connection_may_end_as_soon_as_it_stands() {
                 let down = near.channel.get_event(SECONDS).expect("works");
                 let down = down.map(|down| down.event);
                 assert_eq!(down, Some(CmEventType::Disconnected), "round {round}");
+            }
+            drop((client, up));
+            // Events of two connections have no order.
+            while over.load(Ordering::Acquire) <= round && !server.is_finished() {
+                std::hint::spin_loop();
             }
         }
         server.join().expect("no panic");
