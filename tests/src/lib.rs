@@ -8,6 +8,7 @@ pub mod goodput;
 pub mod lent_program;
 pub mod markers;
 pub mod namespace;
+pub mod one_sided;
 pub mod peer;
 pub mod profiles;
 pub mod replay_cost;

@@ -120,6 +120,15 @@ fn goodput_over_loss_is_as_the_page_says() {
 }
 
 #[test]
+fn a_target_that_computes_is_as_the_page_says() {
+    quote(
+        "partitions.md",
+        "one-sided",
+        &weft_tests::one_sided::table(),
+    );
+}
+
+#[test]
 fn flows_share_as_the_page_says() {
     let mut rows = Vec::new();
     const TIMES: [u64; 4] = [1, 2, 3, 6];
