@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_hostdrv::cm::{CmError, ConnParam, Connection};
 use weft_hostdrv::raw::RawConfig;
 use weft_hostdrv::verbs::{Access, Cq, Mr, Pd, QpInit, RecvWr, RemoteRegion, SendWr};
-use weft_hostdrv::{Device, DeviceConfig, DeviceError};
+use weft_hostdrv::{Device, DeviceConfig, DeviceError, Rung};
 use weft_sim::fabric::{ip, mac};
 use weft_sim::kind::CardKind;
 use weft_sim::link::{Faults, LinkConfig};
@@ -209,6 +209,9 @@ fn the_second_has_what_is_not_once_for_a_card() {
         return;
     }
     let site = Site::new(3, 0);
+    let on_card = site.first.second_port(config(0, 9).rung(Rung::Firmware));
+    let why = on_card.err().map(|why| why.to_string());
+    assert!(why.is_some_and(|why| why.contains("32 flows")));
     for round in 0..3 {
         let second = site.second(10 + round).expect("it is free");
         let again = site.second(20).err().map(|why| why.to_string());
