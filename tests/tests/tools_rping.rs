@@ -7,6 +7,7 @@ use std::sync::Arc;
 use weft_hostdrv::cm::{Revision, RtrKinds};
 use weft_sim::fabric::{ip, Fabric, FabricConfig};
 use weft_sim::link::{Faults, LinkConfig};
+use weft_sim::transport::lock;
 use weft_tests::{cards, rungs};
 use weft_tools::connection::ConnectionTerms;
 use weft_tools::peer_error::PeerError;
@@ -254,6 +255,13 @@ fn windows_and_fast_registrations_for_each_ping() {
 /// A server that hears nothing more, as one that is stopped in a debugger.
 #[test]
 fn a_server_that_does_not_close_takes_nothing_from_the_pings() {
+    let silent = LinkConfig {
+        faults: Faults {
+            loss: 1_000_000,
+            ..Faults::default()
+        },
+        ..LinkConfig::default()
+    };
     let fabric = fabric(11, LinkConfig::default());
     let config = ServerConfig::default();
     let mut server = RpingServer::start(fabric.device(1), config, None).expect("listens");
@@ -271,7 +279,10 @@ fn a_server_that_does_not_close_takes_nothing_from_the_pings() {
     let mut client = client.expect("connects");
     let report = fabric
         .run_until("the client's end", LIMIT, || {
-            if !over.load(Relaxed) {
+            if over.load(Relaxed) {
+                // Nothing of its end arrives.
+                lock(fabric.world()).link(0).set_config(silent);
+            } else {
                 server.poll();
             }
             client.poll()
