@@ -6,6 +6,7 @@ pub mod ends;
 pub mod fault_injection;
 pub mod goodput;
 pub mod lent_program;
+pub mod lingering;
 pub mod markers;
 pub mod namespace;
 pub mod one_sided;

@@ -4,11 +4,10 @@
 //! `WEFT_HOSTILE_SEEDS=100000 cargo test -p weft-tests --test stack share_campaign` is the campaign; `WEFT_HOSTILE_FIRST`: the first seed.
 
 use std::fs::File;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -22,6 +21,7 @@ use weft_share::Limits;
 use weft_tests::clients::{broker_scene, Honest, RawClient, Scene};
 use weft_tests::ends::no_faults;
 use weft_tests::left_out_on_card;
+use weft_tests::lingering::lingering;
 
 /// Seeds of a run that nobody asked for more.
 const SEEDS: u64 = 400;
@@ -271,20 +271,6 @@ fn random_of<'a, T>(all: &'a [T], random: &mut ChaCha8Rng) -> Option<&'a T> {
         0 => None,
         some => all.get(random.random_range(0..some)),
     }
-}
-
-/// A descriptor whose last close waits as long as somebody has the other end, and takes nothing from it.
-fn lingering() -> (OwnedFd, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let to = listener.local_addr().expect("an address");
-    let socket = TcpStream::connect(to).expect("it listens");
-    let (other, _) = listener.accept().expect("it came");
-    rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_secs(3600)))
-        .expect("possible");
-    socket.set_nonblocking(true).expect("possible");
-    let bytes = [0; 65536];
-    while std::io::Write::write(&mut &socket, &bytes).is_ok() {}
-    (socket.into(), other)
 }
 
 /// The peer answers who comes, one way or another.

@@ -1,12 +1,11 @@
 //! Many who come at once, and many who cannot be closed: those who are there are served meanwhile, and those who come afterwards.
 
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
+use std::os::fd::AsFd;
 
 use weft_share::Limits;
 use weft_tests::clients::{broker_scene, RawClient};
 use weft_tests::left_out_on_card;
+use weft_tests::lingering::lingering;
 
 const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 
@@ -30,20 +29,6 @@ fn a_crowd_takes_its_turns() {
     }
     drop(crowd);
     scene.nothing_is_left();
-}
-
-/// A descriptor whose last close waits for an hour.
-fn lingering() -> (OwnedFd, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let to = listener.local_addr().expect("an address");
-    let socket = TcpStream::connect(to).expect("it listens");
-    let (other, _) = listener.accept().expect("it came");
-    rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_secs(3600)))
-        .expect("possible");
-    socket.set_nonblocking(true).expect("possible");
-    let bytes = [0; 65536];
-    while std::io::Write::write(&mut &socket, &bytes).is_ok() {}
-    (socket.into(), other)
 }
 
 /// More strangers than there are threads to close them, each with a descriptor that does not close, keep nobody out.

@@ -2,8 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,26 +17,13 @@ use weft_share::{Broker, Client, Limits};
 use weft_tests::bench::{Bench, Way};
 use weft_tests::clients::{broker_scene, Honest, RawClient, Scene};
 use weft_tests::left_out_on_card;
+use weft_tests::lingering::lingering;
 use weft_watchdog::Watchdog;
 
 const HELLO: u64 = u64::from_be_bytes(*b"weft-sh1");
 const CREATE_QP: u64 = 1;
 const MEMORY: u64 = 2;
 const OPEN_XRCD: u64 = 3;
-
-/// A descriptor whose last close waits: data that nobody takes, and an hour to linger over them. Who has the other end can end that.
-fn lingering() -> (OwnedFd, TcpStream) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let to = listener.local_addr().expect("an address");
-    let socket = TcpStream::connect(to).expect("it listens");
-    let (other, _) = listener.accept().expect("it came");
-    rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_secs(3600)))
-        .expect("possible");
-    socket.set_nonblocking(true).expect("possible");
-    let bytes = [0; 65536];
-    while std::io::Write::write(&mut &socket, &bytes).is_ok() {}
-    (socket.into(), other)
-}
 
 /// D1: whatever a client sends along, and however it goes, others are served.
 #[test]

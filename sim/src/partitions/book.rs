@@ -59,6 +59,32 @@ pub(super) fn cell(at: &AtRung, unit: f64, figure: &dyn Fn(&Figures) -> Option<f
     }
 }
 
+/// A load at a rung, between functional models, with so many seeds.
+pub(super) fn at_rung(
+    load: &Load,
+    rung: Rung,
+    seeds: u64,
+    host: HostConfig,
+) -> Result<AtRung, PartitionsError> {
+    let figures = |seed| {
+        let place = Place {
+            kind: CardKind::Model,
+            seed,
+            mtu: 1500,
+            gbps: CardKind::Model.gbps(),
+            host,
+        };
+        run::run(place, rung, load).map_err(|error| error.at(load, rung))
+    };
+    let others: Result<Vec<Figures>, _> = (2..=seeds).map(figures).collect();
+    Ok(AtRung::new(rung, figures(1)?, others?))
+}
+
+/// A percentile of the steady latency, in nanoseconds, by its place among those that are taken.
+pub(super) fn latency(part: usize) -> impl Fn(&Figures) -> Option<f64> {
+    move |figures| figures.steady.as_ref()?.latency_ns[part].map(|ns| ns as f64)
+}
+
 /// A row: a load at a rung.
 pub fn row(load: &Load, rung: Rung, seeds: u64) -> Result<String, PartitionsError> {
     let [one, two] = [1, 2].map(|cores| {
@@ -66,22 +92,9 @@ pub fn row(load: &Load, rung: Rung, seeds: u64) -> Result<String, PartitionsErro
             cores,
             ..HostConfig::default()
         };
-        let figures = |seed| {
-            let place = Place {
-                kind: CardKind::Model,
-                seed,
-                mtu: 1500,
-                gbps: CardKind::Model.gbps(),
-                host,
-            };
-            run::run(place, rung, load).map_err(|error| error.at(load, rung))
-        };
-        let all: Result<Vec<Figures>, _> = (2..=seeds).map(figures).collect();
-        Ok::<_, PartitionsError>(AtRung::new(rung, figures(1)?, all?))
+        at_rung(load, rung, seeds, host)
     });
     let (one, two) = (one?, two?);
-    let latency =
-        |part: usize| move |f: &Figures| f.steady.as_ref()?.latency_ns[part].map(|ns| ns as f64);
     let gbps = |f: &Figures| f.steady.as_ref().map(|steady| steady.gbps);
     let rate = |f: &Figures| f.steady.as_ref().map(|steady| steady.messages_per_second);
     let cores = |f: &Figures| {

@@ -2,13 +2,11 @@
 
 use weft_hostdrv::Rung;
 
-use super::book::{cell, RUNGS, SEEDS};
-use super::run::{self, Place};
+use super::book::{at_rung, cell, latency, RUNGS, SEEDS};
 use super::table::Table;
 use super::workload::{self, Load};
-use super::{AtRung, Figures, PartitionsError};
+use super::{Figures, PartitionsError};
 use crate::host::HostConfig;
-use crate::kind::CardKind;
 
 /// Workloads that have rows.
 const WORKLOADS: [&str; 6] = [
@@ -52,20 +50,8 @@ fn rows(load: &Load) -> Result<String, PartitionsError> {
 }
 
 fn row(load: &Load, rung: Rung) -> Result<String, PartitionsError> {
-    let figures = |seed| {
-        let place = Place {
-            kind: CardKind::Model,
-            seed,
-            mtu: 1500,
-            gbps: CardKind::Model.gbps(),
-            host: HostConfig::default(),
-        };
-        run::run(place, rung, load).map_err(|error| error.at(load, rung))
-    };
-    let others: Result<Vec<Figures>, _> = (2..=SEEDS).map(figures).collect();
-    let at = AtRung::new(rung, figures(1)?, others?);
+    let at = at_rung(load, rung, SEEDS, HostConfig::default())?;
     let steady = |f: &Figures| f.steady;
-    let latency = |part: usize| move |f: &Figures| steady(f)?.latency_ns[part].map(|ns| ns as f64);
     let cores = |n: usize| move |f: &Figures| f.hosts.as_ref().map(|hosts| hosts[n].cores);
     let cells = [
         cell(&at, 1000.0, &|f| Some(steady(f)?.messages_per_second)),

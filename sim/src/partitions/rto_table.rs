@@ -2,13 +2,11 @@
 
 use weft_hostdrv::Rung;
 
-use super::book::{cell, SEEDS};
-use super::run::{self, Place};
+use super::book::{at_rung, cell, latency, SEEDS};
 use super::table::Table;
 use super::workload::{self, Load};
-use super::{AtRung, Counts, Figures, PartitionsError};
+use super::{Counts, Figures, PartitionsError};
 use crate::host::HostConfig;
-use crate::kind::CardKind;
 
 /// The least, in microseconds; none: as devices have it.
 const LEAST: [Option<u64>; 4] = [None, Some(1_000), Some(5_000), Some(40_000)];
@@ -45,21 +43,7 @@ fn row(load: &Load, least: Option<u64>) -> Result<String, PartitionsError> {
         rto_min_us: least,
         ..load.clone()
     };
-    let figures = |seed| {
-        let place = Place {
-            kind: CardKind::Model,
-            seed,
-            mtu: 1500,
-            gbps: CardKind::Model.gbps(),
-            host: HostConfig::default(),
-        };
-        let rung = Rung::Placement;
-        run::run(place, rung, load).map_err(|error| error.at(load, rung))
-    };
-    let others: Result<Vec<Figures>, _> = (2..=SEEDS).map(figures).collect();
-    let at = AtRung::new(Rung::Placement, figures(1)?, others?);
-    let latency =
-        |part: usize| move |f: &Figures| f.steady.as_ref()?.latency_ns[part].map(|ns| ns as f64);
+    let at = at_rung(load, Rung::Placement, SEEDS, HostConfig::default())?;
     let cells = [
         cell(&at, 1.0, &|f| Some(f.steady?.gbps)),
         cell(&at, 1000.0, &latency(0)),
