@@ -159,12 +159,32 @@ impl Ends {
     }
 }
 
-fn address(errand: &Errand) -> sockaddr_in {
+pub fn address(ip: [u8; 4], port: u16) -> sockaddr_in {
     // SAFETY: numbers.
     let mut address: sockaddr_in = unsafe { std::mem::zeroed() };
-    (address.sin_family, address.sin_port) = (2, errand.port.to_be());
-    address.sin_addr.s_addr = u32::from_ne_bytes(errand.ip);
+    (address.sin_family, address.sin_port) = (2, port.to_be());
+    address.sin_addr.s_addr = u32::from_ne_bytes(ip);
     address
+}
+
+/// A channel and its listener at this address, and says so; `None`: there is no device.
+pub unsafe fn listening(mut at: sockaddr_in) -> Option<(*mut rdma_event_channel, *mut rdma_cm_id)> {
+    // SAFETY: the calls of a C program, in its order.
+    unsafe {
+        let channel = rdma_create_event_channel();
+        if channel.is_null() {
+            return None;
+        }
+        let mut listener = null_mut();
+        assert_eq!(
+            rdma_create_id(channel, &mut listener, null_mut(), RDMA_PS_TCP),
+            0
+        );
+        assert_eq!(rdma_bind_addr(listener, (&raw mut at).cast()), 0);
+        assert_eq!(rdma_listen(listener, 8), 0);
+        say("listens");
+        Some((channel, listener))
+    }
 }
 
 /// The next event of a channel, which is acknowledged: what it is, and of which identifier.
@@ -214,19 +234,9 @@ unsafe fn ended(context: *mut ibv_context, why: i32) -> i32 {
 fn serve(errand: &Errand) -> i32 {
     // SAFETY: the calls of a C program, in its order; each connection has a thread.
     unsafe {
-        let channel = rdma_create_event_channel();
-        if channel.is_null() {
+        let Some((channel, listener)) = listening(address(errand.ip, errand.port)) else {
             return NO_DEVICE;
-        }
-        let mut listener = null_mut();
-        assert_eq!(
-            rdma_create_id(channel, &mut listener, null_mut(), RDMA_PS_TCP),
-            0
-        );
-        let mut at = address(errand);
-        assert_eq!(rdma_bind_addr(listener, (&raw mut at).cast()), 0);
-        assert_eq!(rdma_listen(listener, 8), 0);
-        say("listens");
+        };
         let mut gone = 0;
         while gone < errand.count {
             match next(channel) {
@@ -258,7 +268,7 @@ fn ask(errand: &Errand) -> i32 {
         }
         let mut id = null_mut();
         assert_eq!(rdma_create_id(channel, &mut id, null_mut(), RDMA_PS_TCP), 0);
-        let to = address(errand);
+        let to = address(errand.ip, errand.port);
         let none: *mut sockaddr = null_mut();
         let steps: [&dyn Fn() -> i32; 2] = [
             &|| rdma_resolve_addr(id, none, (&raw const to).cast_mut().cast(), 2000),

@@ -11,7 +11,9 @@ use weft_rdma::c::*;
 use weft_rdma::cm::{channel::*, id::*};
 use weft_rdma::{completions::*, device::*, memory::*, queue_pairs::*};
 
-use super::program::{next, say, CONNECTION_GONE, DEVICE_GONE, FINE, NO_DEVICE};
+use super::program::{
+    address, listening, next, say, CONNECTION_GONE, DEVICE_GONE, FINE, NO_DEVICE,
+};
 
 /// Messages that are received after the accepter has gone.
 const AFTER: u32 = 30;
@@ -40,11 +42,7 @@ pub struct XrcErrand {
 
 impl XrcErrand {
     fn address(&self) -> sockaddr_in {
-        // SAFETY: numbers.
-        let mut address: sockaddr_in = unsafe { zeroed() };
-        (address.sin_family, address.sin_port) = (2, self.port.to_be());
-        address.sin_addr.s_addr = u32::from_ne_bytes(self.ip);
-        address
+        address(self.ip, self.port)
     }
 
     /// The number in a file that the test writes some time.
@@ -84,19 +82,9 @@ unsafe fn domain(errand: &XrcErrand, context: *mut ibv_context) -> *mut ibv_xrcd
 unsafe fn accepts(errand: &XrcErrand) -> c_int {
     // SAFETY: the calls of a C program, in its order.
     unsafe {
-        let channel = rdma_create_event_channel();
-        if channel.is_null() {
+        let Some((channel, _)) = listening(errand.address()) else {
             return NO_DEVICE;
-        }
-        let mut listener = null_mut();
-        assert_eq!(
-            rdma_create_id(channel, &mut listener, null_mut(), RDMA_PS_TCP),
-            0
-        );
-        let mut at = errand.address();
-        assert_eq!(rdma_bind_addr(listener, (&raw mut at).cast()), 0);
-        assert_eq!(rdma_listen(listener, 8), 0);
-        say("listens");
+        };
         let Ok((RDMA_CM_EVENT_CONNECT_REQUEST, id)) = next(channel) else {
             return CONNECTION_GONE;
         };
