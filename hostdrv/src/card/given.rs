@@ -138,11 +138,6 @@ impl Given {
         *self.taker() = None;
     }
 
-    /// Is there one?
-    pub(crate) fn is_open(&self) -> bool {
-        self.taker().is_some()
-    }
-
     /// What comes for this port is the second one's from now on.
     pub(crate) fn listen(&self, port: u16) {
         if let Some(taker) = &mut *self.taker() {
@@ -169,7 +164,7 @@ impl Given {
 impl fmt::Debug for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Given")
-            .field("open", &self.is_open())
+            .field("open", &self.taker().is_some())
             .finish()
     }
 }

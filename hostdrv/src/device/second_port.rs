@@ -166,7 +166,7 @@ impl Device {
         };
         if let Some(second) = &here.second {
             let (frames, sleepers) = (second.frames.clone(), self.shared.sleepers.clone());
-            second.given.to(Box::new(move |frame| {
+            second.open(Box::new(move |frame| {
                 if frames.put(frame) {
                     sleepers.announce();
                 } else {
