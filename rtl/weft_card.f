@@ -51,6 +51,7 @@ rx/front/rx_accept.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv
 rx/front/rx_ended.sv
+rx/front/rx_next.sv
 rx/front/rx_stand.sv
 rx/front/rx_raw_room.sv
 rx/front/rx_close.sv

@@ -23,7 +23,7 @@ module rx_walks_formal
   localparam int unsigned WITHIN = 5;
 
   logic [7:0] entered_q, closed_q, started_q, told_q, ended_q;
-  logic room, in_walk, youngest, was_youngest, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
+  logic room, in_walk, youngest, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
   logic [7:0] watched_q;
   logic [INDEX_W-1:0] young, head;
   logic [31:0] young_end, young_recent, done_end;
@@ -53,6 +53,7 @@ module rx_walks_formal
     .clk_i,
     .rst_ni,
     .flow_i           (16'd1),
+    .flow_next_i      (16'd1),
     .start_i,
     .wait_i,
     .slot_i           (slot),
@@ -63,7 +64,6 @@ module rx_walks_formal
     .room_o           (room),
     .in_walk_o        (in_walk),
     .youngest_o       (youngest),
-    .was_youngest_o   (was_youngest),
     .young_o          (young),
     .young_end_o      (young_end),
     .young_ts_valid_o (young_ts),
@@ -131,7 +131,7 @@ module rx_walks_formal
   end
 
   logic unused;
-  assign unused = ^{in_walk, youngest, was_youngest, young, young_end, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
+  assign unused = ^{in_walk, youngest, young, young_end, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
                     oldest_flow, oldest_mark, oldest_taken, head, valid, flow, last, walking};
 
 endmodule

@@ -3,21 +3,22 @@
 //
 // Handshake: `packet_ready_o` takes the packet at the head of the store's queue; it may wait for any reason below. `start_valid_o` is a pulse in a
 //            cycle with `start_ready_i`: a start is never pending. `close_o` is held in a register until taken. In a cycle with `hold_i` nothing is
-//            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet in five
+//            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet in four
 //            cycles at most.
 // Pipeline:  cycle   | registers         | what happens                                         | hazards, bypasses
-//            0 Seek  | seek_q (rx_stand) | the queue's head is looked up, its payload requested | again after a FLOW_KEY write
-//            1-3     | rx_lookup         | the lookup is in flight                              | overlaps cycles 4 to 8 of the one before
-//            4 load  | packet_q, flow_q  | the packet enters; row and position are fetched      | a replay enters only with an empty walk
-//            5 Latch | row_q, position_q | row and position arrive                              | `same_upd`, `ended`: an end of its flow
-//            6 Weigh | rx_accept         | segment and position are compared                    | `was_youngest`, `ended_same_q`
+//            0 Seek  | rx_next           | the queue's head is looked up                        | again after a FLOW_KEY write
+//            1-3     | rx_lookup         | the lookup is in flight; the payload is requested    | overlaps the two packets before
+//            4 Read  | rx_next           | row and position are read                            | again if a verdict without a walk writes them
+//            5 load  | packet_q, row_q,  | the packet enters, row and position arrive           | `same_upd`, `ended`: an end of its flow; a
+//                    | flow_q,position_q |                                                      | replay enters only with an empty walk
+//            6 Weigh | rx_accept         | segment and position are compared                    | `young_is_same`, `ended_same_q`
 //            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
 //            8 Ready | rx_walks          | start, a slot of the commit queue, a direct verdict  | `steady_q`: none in the cycle behind an end
 //            close   | rx_close          | report, raw slot, store space                        | one at a time
-//            cycle       0    1    2    3    4     5     6     7     8     9     10    11    12    13
-//            packet n    Seek ─    ─    ─    load  Latch Weigh Judge Ready
-//            packet n+1                            Seek  ─     ─     ─     load  Latch Weigh Judge Ready
-//            A packet of no flow goes from cycle 4 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
+//            cycle       0    1    2    3    4     5     6     7     8     9     10    11    12
+//            packet n    Seek ─    ─    ─    Read  load  Weigh Judge Ready
+//            packet n+1                      Seek  ─     ─     ─     Read  load  Weigh Judge Ready
+//            A packet of no flow goes from cycle 5 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
 //            (rx_stand).
 //            Segments in the walk, and what waits its turn between them, are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes
 //            the close.
@@ -126,7 +127,8 @@ module rx_dispatch
   // ---------------------------------------------------------------- the packet here: flow, row, position
   rx_packet_t  packet_q;
   rx_segment_t segment;
-  logic pop, vacant, weigh, latch, ready, known_q, found_q, same, same_upd;
+  logic pop, vacant, weigh, latch, ready, known_q, same, same_upd;
+  logic direct;  // a verdict without a walk
   logic young_is_same, ended, ended_same_q;  // ended: a walk of this flow ended a cycle ago
   logic frame_q, load_free_q;  // frame_q: the packet is no replay; load_free_q: the next packet is no replay, or the walk is empty
   logic [15:0] flow_q, oldest_flow;
@@ -134,15 +136,20 @@ module rx_dispatch
   flow_rx_row_t row_q;
   rx_position_t position_q, finish_position, ended_position;
 
-  assign segment              = packet_q.segment;
+  assign segment = packet_q.segment;
 
-  assign payload_cmd_start_o  = packet_i.start;
-  assign payload_cmd_offset_o = packet_i.segment.payload_start;
-  assign payload_cmd_len_o    = packet_i.segment.payload_len;
+  // A verdict without a walk perhaps writes a position; an end's position is bypassed below.
+  rx_packet_t  next_packet;
+  rx_segment_t entering;
+  assign entering = next_packet.segment;
+  logic next_ready, next_here, next_hit, next_seek, next_sent, next_answered, next_reads, next_read, load, fetch;
+  logic [15:0] next_flow, flow_d;
+  logic [95:0] next_key;
+  assign payload_cmd_start_o  = next_packet.start;
+  assign payload_cmd_offset_o = next_packet.segment.payload_start;
+  assign payload_cmd_len_o    = next_packet.segment.payload_len;
 
-  // A replay continues where its flow's last one really ended, so it enters with an empty walk. A packet weighed against an older position is weighed
-  // again, unless its flow's last segment in the walk was the youngest there.
-  rx_stand u_stand (
+  rx_next u_next (
     .clk_i,
     .rst_ni,
     .packet_valid_i,
@@ -151,6 +158,39 @@ module rx_dispatch
     .payload_ready_i(payload_cmd_ready_i),
     .payload_ask_o  (payload_cmd_valid_o),
     .payload_flush_i(payload_flush_o),
+    .seek_o         (next_seek),
+    .key_o          (next_key),
+    .sent_i         (next_sent),
+    .answered_i     (next_answered),
+    .lookup_hit_i,
+    .lookup_flow_i,
+    .lookup_changed_i,
+    .read_free_i    (next_reads),
+    .read_stale_i   (direct),
+    .ready_o        (next_ready),
+    .packet_o       (next_packet),
+    .here_o         (next_here),
+    .hit_o          (next_hit),
+    .flow_o         (next_flow),
+    .read_o         (next_read),
+    .load_i         (load)
+  );
+
+  // A replay continues where its flow's last one really ended, so it enters with an empty walk. A packet weighed against an older position is weighed
+  // again, unless its flow's last segment in the walk was the youngest there.
+  rx_stand u_stand (
+    .clk_i,
+    .rst_ni,
+    .next_ready_i   (next_ready),
+    .next_packet_i  (next_packet),
+    .next_hit_i     (next_hit),
+    .next_flow_i    (next_flow),
+    .load_o         (load),
+    .next_seek_i    (next_seek),
+    .next_key_i     (next_key),
+    .next_sent_o    (next_sent),
+    .next_answered_o(next_answered),
+    .next_reads_o   (next_reads),
     .lookup_busy_i,
     .lookup_valid_o,
     .lookup_key_o,
@@ -161,20 +201,21 @@ module rx_dispatch
     .state_busy_i,
     .state_changed_i,
     .hold_i,
-    .fetch_valid_o,
+    .fetch_valid_o  (fetch),
     .fetch_flow_o,
     .may_load_i     (load_free_q),
     .weigh_again_i  (same_upd && !young_is_same),
     .pop_i          (pop),
     .packet_o       (packet_q),
     .flow_o         (flow_q),
+    .flow_next_o    (flow_d),
     .known_o        (known_q),
     .vacant_o       (vacant),
-    .found_o        (found_q),
     .latch_o        (latch),
     .weigh_o        (weigh),
     .ready_o        (ready)
   );
+  assign fetch_valid_o = fetch || next_read;
 
   always_ff @(posedge clk_i) begin
     if (latch) begin
@@ -184,18 +225,20 @@ module rx_dispatch
     // An end's position arrives a cycle later, also for what was read in its cycle. `attached` alone is taken at once: the rule uses it last.
     if (same_upd) position_q.attached <= finish_position.attached;
     if (ended) position_q <= ended_position;
-    seq_end_q  <= segment.seq + 32'(segment.payload_len);
-    // Where the segment leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
-    walk_end_q <= segment.seq + 32'(segment.payload_len) + 32'(!segment.replay && (segment.tcp_flags & TCP_FIN) != '0);
+    if (vacant) begin
+      seq_end_q  <= entering.seq + 32'(entering.payload_len);
+      // Where the segment leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
+      walk_end_q <= entering.seq + 32'(entering.payload_len) + 32'(!entering.replay && (entering.tcp_flags & TCP_FIN) != '0);
+    end
   end
 
-  // Whether the oldest walk is of this flow. Both candidates for the flow are compared, and `found_q` selects late.
-  logic same_found_q, same_held_q;
+  // Whether the oldest walk is of the flow of the packet here; if there is none, of the flow of the one that may enter.
+  logic same_next_q, same_held_q;
   always_ff @(posedge clk_i) begin
-    same_found_q <= oldest_flow == lookup_flow_i;
-    same_held_q  <= oldest_flow == flow_q;
+    same_next_q <= oldest_flow == next_flow;
+    same_held_q <= oldest_flow == flow_d;
   end
-  assign same = found_q ? same_found_q : same_held_q;
+  assign same = vacant ? same_next_q : same_held_q;
 
   // ---------------------------------------------------------------- segments in the walk
   walking_t entry, oldest;
@@ -206,21 +249,7 @@ module rx_dispatch
   logic [10:0] oldest_taken;
   logic [15:0] raw_behind, oldest_mark;  // the raw slot behind the next one; where the oldest walk leaves its flow's mark
   logic [31:0] done_end;
-  logic
-      payload_left,
-      may_start,
-      start,
-      enter,
-      slot,
-      opens,
-      finish,
-      flow_in_walk,
-      was_youngest,
-      young_ts_valid,
-      walk_room,
-      done_valid,
-      done_waits,
-      done_waited;
+  logic payload_left, may_start, start, enter, slot, opens, finish, flow_in_walk, young_ts_valid, walk_room, done_valid, done_waits, done_waited;
 
   rx_walks #(
     .WALKS(WALKS)
@@ -228,6 +257,7 @@ module rx_dispatch
     .clk_i,
     .rst_ni,
     .flow_i           (flow_q),
+    .flow_next_i      (flow_d),
     .start_i          (start),
     .wait_i           (enter),
     .slot_i           (slot),
@@ -238,7 +268,6 @@ module rx_dispatch
     .room_o           (walk_room),
     .in_walk_o        (flow_in_walk),
     .youngest_o       (young_is_same),
-    .was_youngest_o   (was_youngest),
     .young_o          (young),
     .young_end_o      (young_end),
     .young_ts_valid_o (young_ts_valid),
@@ -272,7 +301,7 @@ module rx_dispatch
   accept_e       accept;
   logic    [3:0] refusal;
   logic accept_walk, accept_counts, accept_raw, accept_report, takes_turn, walk_ends, turn_ends, left_attached_q;
-  logic stamps, to_walk, room, room_any, room_walk, room_plain, decide, direct, close_room, raw_take;
+  logic stamps, to_walk, room, room_any, room_walk, room_plain, decide, close_room, raw_take;
   logic needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
@@ -300,7 +329,7 @@ module rx_dispatch
   // detached and nothing else counts.
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
-    if (was_youngest) begin
+    if (young_is_same) begin
       weighed.rcv_nxt   = young_end;
       weighed.ts_valid  = young_ts_valid;
       weighed.ts_recent = young_ts_recent;
@@ -403,8 +432,8 @@ module rx_dispatch
   assign follows        = !flow_in_walk || young_is_same;
 
   always_ff @(posedge clk_i) begin
-    if (vacant) frame_q <= !packet_i.segment.replay;
-    load_free_q <= !packet_i.segment.replay || (vacant && walks == '0 && !payload_left);
+    if (vacant) frame_q <= !entering.replay;
+    load_free_q <= !entering.replay || (vacant && walks == '0 && !payload_left);
     follows_q   <= !replaying_q && follows;
     framed_q    <= !replaying_q && frame_q && follows;
     chained_q   <= flow_in_walk;
@@ -536,7 +565,7 @@ module rx_dispatch
     if (!rst_ni) op_block_o <= 1'b0;
     else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
   end
-  assign idle_o = !packet_valid_i && vacant && walks == '0 && !payload_left && !close_valid_o;
+  assign idle_o = !packet_valid_i && !next_here && vacant && walks == '0 && !payload_left && !close_valid_o;
 
   // ---------------------------------------------------------------- counters, trace
   rx_verdict u_verdict (
@@ -565,7 +594,7 @@ module rx_dispatch
   );
 
   logic unused;
-  assign unused = ^{oldest, of.payload, replay_i};
+  assign unused = ^{oldest, of.payload, replay_i, entering};
 
 `ifndef SYNTHESIS
   logic        ended_q;
@@ -579,8 +608,8 @@ module rx_dispatch
   `WEFT_ASSERT(block_told, op_block_o == (!close_room || done_waited))
   `WEFT_ASSERT(nothing_in_walk, direct -> walks == '0 && !payload_left)
   `WEFT_ASSERT(chained_as_it_stands, start -> start_chained_o == young_is_same)
-  `WEFT_ASSERT(same_as_ever, walk_ends -> same == (oldest.flow == flow_q))
-  `WEFT_ASSERT(ended_of_it, ended_q -> same == (ended_flow_q == flow_q))
+  `WEFT_ASSERT(same_as_ever, walk_ends && (!vacant || load) -> same == (oldest.flow == (vacant ? next_flow : flow_q)))
+  `WEFT_ASSERT(ended_of_it, ended_q && (!vacant || load) -> same == (ended_flow_q == (vacant ? next_flow : flow_q)))
   `WEFT_ASSERT(ended_as_compared, weigh -> ended_same_q == ended)
   `WEFT_ASSERT(known_by_then, pop -> !ended)
   `WEFT_ASSERT(replay_alone, !vacant && !frame_q -> walks == '0 && !payload_left)

@@ -6,7 +6,7 @@
 // Pipeline:  stage     | registers                   | what happens                        | hazards, bypasses
 //            start     | entry_q, flow_q, mark_q, .. | the segment enters at the tail      | written while there is room; `start_i` only makes it
 //                      |                             |                                     | valid
-//            start + 1 | young_*                     | it becomes the youngest             | used three cycles behind the start at the earliest
+//            start + 1 | young_*                     | it becomes the youngest             | used two cycles behind the start at the earliest
 //            oldest    | oldest_*_q                  | the entry at the head is copied out | not valid in the cycle behind a finish
 //            done      | done_q, u_dones             | ends wait here for their close      | the first bypasses the FIFO into done_q; none with
 //                      |                             |                                     | `waits`, the oldest is not walked
@@ -32,6 +32,7 @@ module rx_walks
 
   // The segment to be started; what is known of its flow if none of the flow is in the walk.
   input  logic     [       15:0] flow_i,
+  input  logic     [       15:0] flow_next_i,       // flow_i of the next cycle
   input  logic                   start_i,
   input  logic                   wait_i,            // a segment that is not walked takes a slot; never with start_i
   input  logic                   slot_i,            // start_i || wait_i
@@ -42,7 +43,6 @@ module rx_walks
   output logic                   room_o,
   output logic                   in_walk_o,         // some are of flow_i's flow; a cycle behind flow_i
   output logic                   youngest_o,        // the youngest is of flow_i's flow
-  output logic                   was_youngest_o,    // the same a cycle ago, by the flow_i of that cycle
   output logic     [INDEX_W-1:0] young_o,           // place of the youngest
   output logic     [       31:0] young_end_o,       // where the youngest leaves the flow
   output logic                   young_ts_valid_o,  // TS.Recent that it leaves
@@ -112,10 +112,9 @@ module rx_walks
   end
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
-    young_same_q   <= young_flow_q == flow_i;
-    was_youngest_o <= young_flow_q == flow_i && some_q;
-    ts_valid_q     <= entry_i.ts_valid;
-    ts_recent_q    <= entry_i.ts_recent;
+    young_same_q <= (started_q ? flow_i : young_flow_q) == flow_next_i;
+    ts_valid_q   <= entry_i.ts_valid;
+    ts_recent_q  <= entry_i.ts_recent;
     if (started_q) begin
       young_flow_q      <= flow_i;
       young_end_q       <= entry_i.seq_end;
