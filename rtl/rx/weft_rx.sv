@@ -251,7 +251,7 @@ module weft_rx
   rx_position_t             kept;
   logic         [PORTS-1:0] raw_given_up;
   logic [PORTS-1:0][15:0] taken_tail, raw_taken;
-  logic [$clog2(WALKS)-1:0] busy_head;
+  logic [$clog2(WALKS)-1:0] busy_head, start_behind, start_place;
   logic [WALKS-1:0] busy_valid, busy_last, finish, kept_valid;
   logic [WALKS-1:0][15:0] busy_flow;
   logic start_valid, start_ready, start_chained, done_valid, done_engine, op_block;
@@ -378,6 +378,8 @@ module weft_rx
     .start_valid_o       (start_valid),
     .start_ready_i       (start_ready),
     .start_chained_o     (start_chained),
+    .start_behind_o      (start_behind),
+    .start_place_o       (start_place),
     .start_flow_o        (start_flow),
     .start_seq_o         (start_seq),
     .start_len_o         (start_len),
@@ -423,6 +425,8 @@ module weft_rx
     .start_valid_i   (start_valid),
     .start_ready_o   (start_ready),
     .start_chained_i (start_chained),
+    .start_behind_i  (walk_pkg::PLACE_W'(start_behind)),
+    .start_place_i   (walk_pkg::PLACE_W'(start_place)),
     .start_flow_i    (start_flow),
     .start_seq_i     (start_seq),
     .start_len_i     (start_len),

@@ -11,20 +11,19 @@
 //            4 Read  | rx_next           | row and position are read                            | again if a verdict without a walk writes them
 //            5 load  | packet_q, row_q,  | the packet enters, row and position arrive           | `same_upd`, `ended`: an end of its flow; a
 //                    | flow_q,position_q |                                                      | replay enters only with an empty walk
-//            6 Weigh | rx_accept         | segment and position are compared                    | `young_is_same`, `ended_same_q`
+//            6 Weigh | rx_accept         | segment and position are compared                    | where the youngest walk leaves it; `ended_same_q`
 //            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
-//            8 Ready | rx_walks          | start, a slot of the commit queue, a direct verdict  | `steady_q`: none in the cycle behind an end
+//            8 Ready | rx_walks          | start, a slot of the commit queue, a direct verdict  | `steady_q`: none behind an end with a raw slot
 //            close   | rx_close          | report, raw slot, store space                        | one at a time
 //            cycle       0    1    2    3    4     5     6     7     8     9     10    11    12
 //            packet n    Seek ─    ─    ─    Read  load  Weigh Judge Ready
 //            packet n+1                      Seek  ─     ─     ─     Read  load  Weigh Judge Ready
-//            A packet of no flow goes from cycle 5 to Ready. A table write or an end that changes the position returns the packet to an earlier stage
-//            (rx_stand).
+//            A packet of no flow goes from cycle 5 to Ready. A table write returns the packet to an earlier stage (rx_stand).
 //            Segments in the walk, and what waits its turn between them, are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes
 //            the close.
-// Why:       A further segment of the youngest walk's flow is *chained*: judged by where that walk will leave the flow. If the one before does not
-//            end whole, the walk discards the chained one, and it goes up raw.
-//            A bare acknowledgment of an attached flow is judged where the youngest walk will leave the flow, and takes a slot of the commit queue:
+// Why:       A further segment of a flow in the walk is *chained*: judged by where the youngest of them will leave the flow. If that one does not end
+//            whole, the walk discards the chained one, and it goes up raw. Segments of several flows are walked side by side.
+//            A bare acknowledgment of an attached flow is judged in the same way, and takes a slot of the commit queue:
 //            its report is made in its turn. It says ATTACHED as the walk before it has left the flow (`left_attached_q`). Walks behind it are not
 //            held up, but their operations wait for its close (`op_block_o`).
 //            All other verdicts wait until the queue is empty, so reports and positions keep the order of arrival.
@@ -41,9 +40,10 @@ module rx_dispatch
   import weft_card_pkg::*;
   import weft_int_pkg::*;
 #(
-  parameter int unsigned WALKS       = 8,               // segments in the walk, a power of two
-  parameter int unsigned PORTS       = 1,
-  parameter int unsigned SHARE_LEAST = RAW_SHARE_LEAST  // raw slots that a flow may take of a generation, however small the ring
+  parameter  int unsigned WALKS       = 8,                // segments in the walk, a power of two
+  parameter  int unsigned PORTS       = 1,
+  parameter  int unsigned SHARE_LEAST = RAW_SHARE_LEAST,  // raw slots that a flow may take of a generation, however small the ring
+  localparam int unsigned WALK_W      = $clog2(WALKS)
 ) (
   input logic                clk_i,
   input logic                rst_ni,
@@ -95,22 +95,24 @@ module rx_dispatch
   input  logic                                   hold_i,
   input  logic                                   state_changed_i,
 
-  output logic                start_valid_o,    // only with start_ready_i
-  input  logic                start_ready_i,
-  output logic                start_chained_o,
-  output logic         [15:0] start_flow_o,
-  output logic         [31:0] start_seq_o,
-  output logic         [15:0] start_len_o,
-  output flow_rx_row_t        start_row_o,
-  output logic         [31:0] start_msn_o,
-  output logic         [31:0] start_mo_o,
-  input  logic                done_valid_i,
-  input  logic         [15:0] done_len_i,
-  input  stop_e               done_stop_i,
-  input  logic                done_engine_i,
-  input  logic         [31:0] done_msn_i,
-  input  logic         [31:0] done_mo_i,
-  output logic                op_block_o,       // operations of a later packet must wait for a close
+  output logic                      start_valid_o,    // only with start_ready_i
+  input  logic                      start_ready_i,
+  output logic                      start_chained_o,
+  output logic         [WALK_W-1:0] start_behind_o,   // to the segment of this place
+  output logic         [WALK_W-1:0] start_place_o,    // its own
+  output logic         [      15:0] start_flow_o,
+  output logic         [      31:0] start_seq_o,
+  output logic         [      15:0] start_len_o,
+  output flow_rx_row_t              start_row_o,
+  output logic         [      31:0] start_msn_o,
+  output logic         [      31:0] start_mo_o,
+  input  logic                      done_valid_i,
+  input  logic         [      15:0] done_len_i,
+  input  stop_e                     done_stop_i,
+  input  logic                      done_engine_i,
+  input  logic         [      31:0] done_msn_i,
+  input  logic         [      31:0] done_mo_i,
+  output logic                      op_block_o,       // operations of a later packet must wait for a close
 
   output logic      close_valid_o,
   input  logic      close_ready_i,
@@ -121,7 +123,6 @@ module rx_dispatch
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
-  localparam int unsigned WALK_W = $clog2(WALKS);
   localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
   // ---------------------------------------------------------------- the packet here: flow, row, position
@@ -129,7 +130,8 @@ module rx_dispatch
   rx_segment_t segment;
   logic pop, vacant, weigh, latch, ready, known_q, same, same_upd;
   logic direct;  // a verdict without a walk
-  logic young_is_same, ended, ended_same_q;  // ended: a walk of this flow ended a cycle ago
+  logic ended, ended_same_q;  // a walk of this flow ended a cycle ago
+  logic in_walk, leaves, weigh_again;  // the flow has segments in the walk; where they leave it is known; weigh_again: it is not yet
   logic frame_q, load_free_q;  // frame_q: the packet is no replay; load_free_q: the next packet is no replay, or the walk is empty
   logic [15:0] flow_q, oldest_flow;
   logic [31:0] seq_end_q, walk_end_q;
@@ -176,8 +178,7 @@ module rx_dispatch
     .load_i         (load)
   );
 
-  // A replay continues where its flow's last one really ended, so it enters with an empty walk. A packet weighed against an older position is weighed
-  // again, unless its flow's last segment in the walk was the youngest there.
+  // A replay continues where its flow's last one really ended, so it enters with an empty walk.
   rx_stand u_stand (
     .clk_i,
     .rst_ni,
@@ -204,7 +205,7 @@ module rx_dispatch
     .fetch_valid_o  (fetch),
     .fetch_flow_o,
     .may_load_i     (load_free_q),
-    .weigh_again_i  (same_upd && !young_is_same),
+    .weigh_again_i  (weigh_again),
     .pop_i          (pop),
     .packet_o       (packet_q),
     .flow_o         (flow_q),
@@ -243,13 +244,13 @@ module rx_dispatch
   // ---------------------------------------------------------------- segments in the walk
   walking_t entry, oldest;
   walk_done_t done;
-  logic [WALK_W-1:0] head, young;
+  logic [WALK_W-1:0] head, oldest_behind;
   logic [COUNT_W-1:0] walks, walking;  // slots of the commit queue; segments in the walk
   logic [31:0] young_end, young_ts_recent;
   logic [10:0] oldest_taken;
   logic [15:0] raw_behind, oldest_mark;  // the raw slot behind the next one; where the oldest walk leaves its flow's mark
   logic [31:0] done_end;
-  logic payload_left, may_start, start, enter, slot, opens, finish, flow_in_walk, young_ts_valid, walk_room, done_valid, done_waits, done_waited;
+  logic payload_left, may_start, start, enter, slot, opens, finish, kept_any, chained, young_ts_valid, walk_room, done_valid, done_waits, done_waited;
 
   rx_walks #(
     .WALKS(WALKS)
@@ -266,12 +267,18 @@ module rx_dispatch
     .taken_i          (position_q.taken),
     .mark_i           (position_q.mark),
     .room_o           (walk_room),
-    .in_walk_o        (flow_in_walk),
-    .youngest_o       (young_is_same),
-    .young_o          (young),
+    .stands_i         (!vacant),
+    .kept_i           (kept_valid_i),
+    .in_walk_o        (in_walk),
+    .kept_o           (kept_any),
+    .again_o          (weigh_again),
+    .leaves_o         (leaves),
     .young_end_o      (young_end),
     .young_ts_valid_o (young_ts_valid),
     .young_ts_recent_o(young_ts_recent),
+    .chained_o        (chained),
+    .place_o          (start_behind_o),
+    .tail_o           (start_place_o),
     .payload_end_i,
     .payload_open_o,
     .payload_left_o   (payload_left),
@@ -286,6 +293,7 @@ module rx_dispatch
     .oldest_flow_o    (oldest_flow),
     .behind_i         (raw_behind),
     .oldest_taken_o   (oldest_taken),
+    .oldest_behind_o  (oldest_behind),
     .oldest_mark_o    (oldest_mark),
     .head_o           (head),
     .finish_i         (finish),
@@ -300,39 +308,38 @@ module rx_dispatch
   rx_position_t judged, weighed;
   accept_e       accept;
   logic    [3:0] refusal;
-  logic accept_walk, accept_counts, accept_raw, accept_report, takes_turn, walk_ends, turn_ends, left_attached_q;
+  logic accept_walk, accept_counts, accept_raw, accept_report, takes_turn, walk_ends, turn_ends, whole, raw;
+  logic [WALKS-1:0] left_attached_q;  // by place, of the segments that ended
   logic stamps, to_walk, room, room_any, room_walk, room_plain, decide, close_room, raw_take;
-  logic needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, follows_q, framed_q, follows, chained_q, direct_counts, direct_raw, goes_up;
+  logic needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, no_replay_q, framed_q, direct_counts, direct_raw, goes_up;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
   logic [15:0] raw_slot;
   logic        of_walk_q;  // a decision in this cycle is the end of a walk
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
 
-  // A segment behind walks of its flow is judged by where the youngest will leave the flow, if it ends whole. A kept ATTACH is kept for all of them.
-  // If the youngest of all is another flow's, nothing is decided before these have ended. `kept_valid_i` is read a cycle early: behind an ATTACH all
-  // is fetched again, and behind a start nothing is judged for some cycles.
-  logic young_kept_q, attached;
-  always_ff @(posedge clk_i) young_kept_q <= kept_valid_i[young];
-  assign attached = young_is_same ? !young_kept_q : position_q.attached;
-  always_comb begin
-    judged = position_q;
-    if (young_is_same) begin
-      judged.attached  = !kept_valid_i[young];
-      judged.rcv_nxt   = young_end;
-      judged.ts_valid  = young_ts_valid;
-      judged.ts_recent = young_ts_recent;
-    end
-  end
-
-  // The same, a cycle earlier. If the flow's segments in the walk end whole, its position equals the youngest's. If one does not, the flow is
-  // detached and nothing else counts.
+  // A segment behind walks of its flow is judged by where the youngest of them will leave the flow, if it ends whole. A kept ATTACH is kept for all of
+  // them. `kept_any` is a cycle old: behind an ATTACH all is fetched again. If the flow's segments in the walk end whole, its position equals the
+  // youngest's. If one does not, the flow is detached and nothing else counts.
+  logic attached;
+  assign attached = in_walk ? !kept_any : position_q.attached;
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
-    if (young_is_same) begin
+    if (leaves) begin
       weighed.rcv_nxt   = young_end;
       weighed.ts_valid  = young_ts_valid;
       weighed.ts_recent = young_ts_recent;
+    end
+  end
+
+  // The same for the verdict, which is a cycle old. An end in between was whole, so where the youngest leaves the flow still counts.
+  always_comb begin
+    judged = position_q;
+    if (chained) begin
+      judged.attached  = !kept_any;
+      judged.rcv_nxt   = young_end;
+      judged.ts_valid  = young_ts_valid;
+      judged.ts_recent = young_ts_recent;
     end
   end
 
@@ -397,31 +404,31 @@ module rx_dispatch
   );
 
   // A taken close frees its register a cycle later; no decision and no end comes before.
-  assign to_walk   = known_q && accept_walk && follows_q;
+  assign to_walk   = known_q && accept_walk && no_replay_q;
   assign decide    = ready && settled && !hold_i && !lookup_changed_i && !state_changed_i;
   assign may_start = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
-  assign start     = may_start && follows_q;
+  assign start     = may_start && no_replay_q;
   assign opens     = may_start && framed_q;  // a frame, whose payload waits for this
   // What needs a report alone does not wait for the walk: it takes a slot of the queue, and its report is made in its turn.
   logic port_open_q;
   always_ff @(posedge clk_i) port_open_q <= !closed_i[port];
   assign takes_turn = known_q && accept_report && port_open_q;
-  assign enter = decide && steady_q && takes_turn && follows_q && walk_room;
-  assign slot       = decide && steady_q && known_q && follows_q && walk_room &&
+  assign enter = decide && steady_q && takes_turn && no_replay_q && walk_room;
+  assign slot       = decide && steady_q && known_q && no_replay_q && walk_room &&
                       ((accept_walk && room_walk && start_ready_i) || (accept_report && port_open_q));
   assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? room_any : !closed_q[port]));
   assign finish = done_valid && close_room && !hold_i;
   assign walk_ends = finish && oldest.walked;
   assign turn_ends = finish && !oldest.walked;
-  // The verdict is a cycle old, as is what is known of the flow's segments in the walk. `steady_q`: none ended in that cycle. `empty_q`: none is
-  // left.
+  // The verdict is a cycle old, as is what is known of the flow's segments in the walk. An end in that cycle that leaves its flow attached changes
+  // neither. `steady_q`: there was no other one. `empty_q`: none is left.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {steady_q, empty_q, ended_same_q} <= '0;
-    else {steady_q, empty_q, ended_same_q} <= {!finish, walks == '0 && !payload_left, same_upd};
+    else {steady_q, empty_q, ended_same_q} <= {!finish || (!raw && !oldest.packet.segment.replay), walks == '0 && !payload_left, same_upd};
   end
 
   // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes two cycles behind its end at
-  // the earliest, as behind any end. A replay needs no raw slot. `follows` is worked out a cycle early, and `frame_q` is a bit beside the packet.
+  // the earliest, as behind any end. A replay needs no raw slot. `frame_q` is a bit beside the packet.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) replaying_q <= 1'b0;
     else if (start) replaying_q <= !frame_q;
@@ -429,20 +436,18 @@ module rx_dispatch
   end
   assign replay_start_o = start && !frame_q;
   assign replay_flush_o = direct && !frame_q;
-  assign follows        = !flow_in_walk || young_is_same;
 
   always_ff @(posedge clk_i) begin
     if (vacant) frame_q <= !entering.replay;
     load_free_q <= !entering.replay || (vacant && walks == '0 && !payload_left);
-    follows_q   <= !replaying_q && follows;
-    framed_q    <= !replaying_q && frame_q && follows;
-    chained_q   <= flow_in_walk;
+    no_replay_q <= !replaying_q;
+    framed_q    <= !replaying_q && frame_q;
   end
 
   assign pop = start || enter || direct;
   assign payload_flush_o = direct;
   assign start_valid_o = start;
-  assign start_chained_o = chained_q;
+  assign start_chained_o = chained;
   assign start_flow_o = flow_q;
   assign start_seq_o = segment.seq;
   assign start_len_o = segment.payload_len;
@@ -453,7 +458,7 @@ module rx_dispatch
   assign entry = '{
           packet: packet_q,
           walked: !accept_report,
-          behind: young_is_same,
+          behind: chained,
           port: port,
           flow : flow_q,
           epoch: row_q.epoch,
@@ -474,7 +479,7 @@ module rx_dispatch
   // ---------------------------------------------------------------- position, report, close of what is decided
   rx_packet_t   of;
   rx_position_t position_d;
-  logic whole, raw, is_known, is_duplicate, is_refused, counts_raw;
+  logic is_known, is_duplicate, is_refused, counts_raw;
   logic [15:0] of_flow, done_len;
   logic [3:0] outcome;  // of a replay
 
@@ -528,7 +533,7 @@ module rx_dispatch
     position_d.attached = position_q.attached && !detach;
   end
   // Whether the walk that ended last left its flow attached, for what is behind it in the queue.
-  always_ff @(posedge clk_i) if (walk_ends) left_attached_q <= finish_position.attached;
+  always_ff @(posedge clk_i) if (walk_ends) left_attached_q[head] <= finish_position.attached;
   assign upd_valid_o    = walk_ends || (direct && direct_raw);
   assign upd_flow_o     = of_flow;
   // With a direct verdict the packet leaves, so only an end counts for the packet here. `same` was compared a cycle ago.
@@ -548,7 +553,7 @@ module rx_dispatch
     .flow_i      (of_flow),
     .epoch_i     (of_walk_q ? oldest.epoch : row_q.epoch),
     .port_i      (of_port),
-    .attached_i  (!of_walk_q ? position_d.attached : oldest.walked ? whole : !oldest.behind || left_attached_q),
+    .attached_i  (!of_walk_q ? position_d.attached : oldest.walked ? whole : !oldest.behind || left_attached_q[oldest_behind]),
     .duplicate_i (is_duplicate),
     .refusal_i   (is_refused ? refusal : REFUSAL_NONE),
     .done_len_i  (done_len),
@@ -607,11 +612,10 @@ module rx_dispatch
   // verilator lint_on SYNCASYNCNET
   `WEFT_ASSERT(block_told, op_block_o == (!close_room || done_waited))
   `WEFT_ASSERT(nothing_in_walk, direct -> walks == '0 && !payload_left)
-  `WEFT_ASSERT(chained_as_it_stands, start -> start_chained_o == young_is_same)
   `WEFT_ASSERT(same_as_ever, walk_ends && (!vacant || load) -> same == (oldest.flow == (vacant ? next_flow : flow_q)))
   `WEFT_ASSERT(ended_of_it, ended_q && (!vacant || load) -> same == (ended_flow_q == (vacant ? next_flow : flow_q)))
   `WEFT_ASSERT(ended_as_compared, weigh -> ended_same_q == ended)
-  `WEFT_ASSERT(known_by_then, pop -> !ended)
+  `WEFT_ASSERT(known_by_then, pop && ended -> chained)
   `WEFT_ASSERT(replay_alone, !vacant && !frame_q -> walks == '0 && !payload_left)
   `WEFT_ASSERT(opens_told, opens == (start && !segment.replay))
   `WEFT_ASSERT(frame_told, start || direct -> frame_q == !segment.replay && !(start && replaying_q))

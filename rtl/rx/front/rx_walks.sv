@@ -7,15 +7,18 @@
 //            start     | entry_q, flow_q, mark_q, .. | the segment enters at the tail      | written while there is room; `start_i` only makes it
 //                      |                             |                                     | valid
 //            start + 1 | young_*                     | it becomes the youngest             | used two cycles behind the start at the earliest
+//            judged    | chained_q, place_q, far_*   | the flow's youngest, if it is an    | a cycle old; `again_o` until far_* are of the flow
+//                      |                             | older one                           |
 //            oldest    | oldest_*_q                  | the entry at the head is copied out | not valid in the cycle behind a finish
 //            done      | done_q, u_dones             | ends wait here for their close      | the first bypasses the FIFO into done_q; none with
 //                      |                             |                                     | `waits`, the oldest is not walked
-//            finish    | left_mark_q                 | the head advances                   | a chained successor takes its mark from left_mark_q
+//            finish    | left_mark                   | the head advances                   | a chained successor takes its mark from left_mark
 // Why:       What is not walked takes a slot alone: it is never the youngest, and neither position nor mark changes with it. Its end is offered as soon
 //            as it is the oldest.
-//            A flow's segments in the walk are neighbours but for that: a further one is started only if the youngest of all is of its flow
-//            (*chained*). So the mark passes from each segment to the chained one behind it, through what is not walked. Otherwise it is the mark of the
-//            start, as nobody else changes the mark of a flow in the walk.
+//            A segment behind others of its flow is *chained* to the youngest of them, which may be anywhere in the queue. The mark passes from it to
+//            the chained one. Otherwise the mark is that of the start, as nobody else changes the mark of a flow in the walk.
+//            Whether it is chained is known a cycle late. The one before may have ended whole in that cycle: what it left is kept by its place, which
+//            is not given away so soon.
 
 `include "weft_assert.svh"
 
@@ -32,21 +35,27 @@ module rx_walks
 
   // The segment to be started; what is known of its flow if none of the flow is in the walk.
   input  logic     [       15:0] flow_i,
-  input  logic     [       15:0] flow_next_i,       // flow_i of the next cycle
+  input  logic     [       15:0] flow_next_i,        // flow_i of the next cycle
   input  logic                   start_i,
-  input  logic                   wait_i,            // a segment that is not walked takes a slot; never with start_i
-  input  logic                   slot_i,            // start_i || wait_i
-  input  logic                   open_i,            // a start whose payload is a frame's
-  input  walking_t               entry_i,           // of flow_i
-  input  logic     [       10:0] taken_i,           // of the flow's share; nobody else changes it
-  input  logic     [       15:0] mark_i,            // the flow's mark in this cycle
+  input  logic                   wait_i,             // a segment that is not walked takes a slot; never with start_i
+  input  logic                   slot_i,             // start_i || wait_i
+  input  logic                   open_i,             // a start whose payload is a frame's
+  input  walking_t               entry_i,            // of flow_i
+  input  logic     [       10:0] taken_i,            // of the flow's share; nobody else changes it
+  input  logic     [       15:0] mark_i,             // the flow's mark in this cycle
   output logic                   room_o,
-  output logic                   in_walk_o,         // some are of flow_i's flow; a cycle behind flow_i
-  output logic                   youngest_o,        // the youngest is of flow_i's flow
-  output logic     [INDEX_W-1:0] young_o,           // place of the youngest
-  output logic     [       31:0] young_end_o,       // where the youngest leaves the flow
-  output logic                   young_ts_valid_o,  // TS.Recent that it leaves
+  input  logic                   stands_i,           // flow_i was the same a cycle ago
+  input  logic     [  WALKS-1:0] kept_i,             // an ATTACH is kept for these
+  output logic                   in_walk_o,          // some are of flow_i's flow
+  output logic                   kept_o,             // an ATTACH is kept for them, a cycle late
+  output logic                   again_o,            // what the flow's youngest leaves is there in the next cycle only
+  output logic                   leaves_o,           // it is there:
+  output logic     [       31:0] young_end_o,        // where that one leaves the flow
+  output logic                   young_ts_valid_o,   // TS.Recent that it leaves
   output logic     [       31:0] young_ts_recent_o,
+  output logic                   chained_o,          // in_walk_o a cycle ago
+  output logic     [INDEX_W-1:0] place_o,            // of the flow's youngest, a cycle ago
+  output logic     [INDEX_W-1:0] tail_o,             // the place that a start takes
 
   input  logic payload_end_i,
   output logic payload_open_o,  // some segment's payload has not all passed; with open_i at once
@@ -55,15 +64,16 @@ module rx_walks
   input  logic                     done_valid_i,
   input  walk_done_t               done_i,
   output logic                     done_valid_o,
-  output logic                     done_waits_o,    // an end is pending, perhaps not offered yet
-  output logic                     done_waited_o,   // the same, what is not walked a cycle later (assertions)
+  output logic                     done_waits_o,     // an end is pending, perhaps not offered yet
+  output logic                     done_waited_o,    // the same, what is not walked a cycle later (assertions)
   output walk_done_t               done_o,
-  output logic       [       31:0] done_end_o,      // where it leaves the flow
+  output logic       [       31:0] done_end_o,       // where it leaves the flow
   output walking_t                 oldest_o,
-  output logic       [       15:0] oldest_flow_o,   // its flow, a cycle ahead
-  input  logic       [       15:0] behind_i,        // the number behind the raw slot that the end would take
+  output logic       [       15:0] oldest_flow_o,    // its flow, a cycle ahead
+  input  logic       [       15:0] behind_i,         // the number behind the raw slot that the end would take
   output logic       [       10:0] oldest_taken_o,
-  output logic       [       15:0] oldest_mark_o,   // where it leaves its flow's mark: at its slot if it did not end whole
+  output logic       [INDEX_W-1:0] oldest_behind_o,  // the place of the one to which it is chained
+  output logic       [       15:0] oldest_mark_o,    // where it leaves its flow's mark: at its slot if it did not end whole
   output logic       [INDEX_W-1:0] head_o,
   input  logic                     finish_i,
 
@@ -77,28 +87,36 @@ module rx_walks
   walking_t entry_q        [WALKS];
   walking_t oldest_q;
   logic     oldest_valid_q;
-  logic [WALKS-1:0] valid_q, walked_q, walking, same_q, chained_q, last_q;
+  logic [WALKS-1:0] valid_q, walked_q, walking, same_q, mine, behind_some_q, last_q;
   logic ended, waits;  // ended: finish_i, of a segment in the walk; waits: the oldest was never walked
-  logic [WALKS-1:0][15:0] flow_q;
-  logic [WALKS-1:0][10:0] taken_q;
-  logic [     10:0]       oldest_taken_q;
-  logic [WALKS-1:0][15:0] mark_q;
-  logic [15:0] head_mark, oldest_mark_q, left_mark_q;
-  logic [INDEX_W-1:0] head_q, tail_q, young_q;
+  logic [WALKS-1:0][       15:0] flow_q;
+  logic [WALKS-1:0][       10:0] taken_q;
+  logic [     10:0]              oldest_taken_q;
+  logic [WALKS-1:0][       15:0] mark_q;
+  logic [WALKS-1:0][INDEX_W-1:0] behind_q;
+  logic [     15:0]              left_mark      [WALKS];  // by place, of the segments that ended
+  logic [15:0] head_mark, oldest_mark_q;
+  logic [INDEX_W-1:0] head_q, tail_q, young_q, place, place_q, oldest_behind_q;
   logic [COUNT_W-1:0] count_q, walking_q, payloads_q;
   logic some_payload_q, more_payloads_q;  // payloads_q != 0, > 1: kept beside it, as start_i and payload_end_i are late
   logic some_q, more_q;  // of walking_q, likewise
   logic [15:0] young_flow_q;
   logic [31:0] young_end_q, young_ts_recent_q, stopped_at_q;
-  logic young_same_q, young_ts_valid_q;
+  logic young_same_q, young_ts_valid_q, near, chained_q, far_q, far_ts_valid_q;  // near: the flow's youngest is the youngest of all
+  logic [31:0] far_end_q, far_ts_recent_q;
 
-  assign youngest_o        = some_q && young_same_q;
-  assign young_o           = young_q;
-  assign young_end_o       = young_end_q;
-  assign young_ts_valid_o  = young_ts_valid_q;
-  assign young_ts_recent_o = young_ts_recent_q;
   assign walking           = valid_q & walked_q;
-  assign in_walk_o         = (walking & same_q) != '0;
+  assign mine              = walking & same_q;
+  assign in_walk_o         = mine != '0;
+  assign near              = some_q && young_same_q;
+  assign again_o           = in_walk_o && !near && !far_q;
+  assign leaves_o          = near || far_q;
+  assign young_end_o       = far_q ? far_end_q : young_end_q;
+  assign young_ts_valid_o  = far_q ? far_ts_valid_q : young_ts_valid_q;
+  assign young_ts_recent_o = far_q ? far_ts_recent_q : young_ts_recent_q;
+  assign chained_o         = chained_q;
+  assign place_o           = place_q;
+  assign tail_o            = tail_q;
   assign waits             = valid_q[head_q] && !walked_q[head_q];
   assign ended             = finish_i && oldest_q.walked;
 
@@ -111,7 +129,7 @@ module rx_walks
     else started_q <= start_i;
   end
   always_ff @(posedge clk_i) begin
-    for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_i;
+    for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_next_i;
     young_same_q <= (started_q ? flow_i : young_flow_q) == flow_next_i;
     ts_valid_q   <= entry_i.ts_valid;
     ts_recent_q  <= entry_i.ts_recent;
@@ -121,6 +139,24 @@ module rx_walks
       young_ts_valid_q  <= ts_valid_q;
       young_ts_recent_q <= ts_recent_q;
     end
+  end
+
+  // The flow's youngest, by its place. far_* are of the flow from the second cycle of flow_i on.
+  always_comb begin
+    place = '0;
+    for (int unsigned i = 0; i < WALKS; i++) if (mine[i] && last_q[i]) place |= INDEX_W'(i);
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) far_q <= 1'b0;
+    else far_q <= stands_i && in_walk_o && !near;
+  end
+  always_ff @(posedge clk_i) begin
+    chained_q       <= in_walk_o;
+    place_q         <= place;
+    kept_o          <= (kept_i & mine) != '0;
+    far_end_q       <= entry_q[place].seq_end;
+    far_ts_valid_q  <= entry_q[place].ts_valid;
+    far_ts_recent_q <= entry_q[place].ts_recent;
   end
 
   // A cycle late: a slot taken is counted long before the next one.
@@ -142,8 +178,7 @@ module rx_walks
   assign count_o        = count_q;
   assign walking_o      = walking_q;
 
-  // left_mark_q is read in the cycle behind the end: a chained segment was started before that. What is not walked passes it on.
-  assign head_mark      = chained_q[head_q] ? left_mark_q : mark_q[head_q];
+  assign head_mark      = behind_some_q[head_q] ? left_mark[behind_q[head_q]] : mark_q[head_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) oldest_valid_q <= 1'b0;
@@ -151,11 +186,13 @@ module rx_walks
   end
   always_ff @(posedge clk_i) begin
     if (!oldest_valid_q) begin
-      oldest_q       <= entry_q[head_q];
-      oldest_mark_q  <= head_mark;
-      oldest_taken_q <= taken_q[head_q];
+      oldest_q        <= entry_q[head_q];
+      oldest_mark_q   <= head_mark;
+      oldest_taken_q  <= taken_q[head_q];
+      oldest_behind_q <= behind_q[head_q];
     end
-    left_mark_q <= oldest_mark_o;
+    // The cycle of the end counts; a chained segment is the oldest behind it.
+    left_mark[head_q] <= oldest_mark_o;
   end
 
   // The ends of segments that are not closed yet; the first in a register.
@@ -202,14 +239,15 @@ module rx_walks
     stopped_at_q <= oldest_q.packet.segment.seq + 32'(done_q.len);
   end
 
-  assign done_o         = done_q;
-  assign done_end_o     = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign oldest_mark_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
+  assign done_o          = done_q;
+  assign done_end_o      = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
+  assign oldest_behind_o = oldest_behind_q;
+  assign oldest_mark_o   = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
   // A segment that did not end whole starts the account again: its flow was attached, so the host has handled all slots taken before.
-  assign oldest_taken_o = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
-  assign done_waits_o   = done_valid_q || fifo_valid || waits;
-  assign done_waited_o  = done_valid_q || fifo_valid || waits_q;
-  assign done_valid_o   = done_ready_q;
+  assign oldest_taken_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
+  assign done_waits_o    = done_valid_q || fifo_valid || waits;
+  assign done_waited_o   = done_valid_q || fifo_valid || waits_q;
+  assign done_valid_o    = done_ready_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -248,16 +286,17 @@ module rx_walks
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       last_q[tail_q] <= 1'b1;
-      if (youngest_o) last_q[young_q] <= 1'b0;
+      if (chained_q) last_q[place_q] <= 1'b0;
     end
     // `slot_i`, which is late, makes the entry valid.
     if (room) begin
-      entry_q[tail_q]   <= entry_i;
-      walked_q[tail_q]  <= entry_i.walked;
-      flow_q[tail_q]    <= flow_i;
-      taken_q[tail_q]   <= taken_i;
-      mark_q[tail_q]    <= mark_i;
-      chained_q[tail_q] <= youngest_o || !entry_i.walked;
+      entry_q[tail_q]       <= entry_i;
+      walked_q[tail_q]      <= entry_i.walked;
+      flow_q[tail_q]        <= flow_i;
+      taken_q[tail_q]       <= taken_i;
+      mark_q[tail_q]        <= mark_i;
+      behind_some_q[tail_q] <= chained_q && entry_i.walked;
+      behind_q[tail_q]      <= place_q;
     end
   end
 
@@ -284,10 +323,16 @@ module rx_walks
     if (start_i) marks_q[tail_q] <= ended && flow_i == oldest_q.flow ? oldest_mark_o : mark_i;
   end
   logic [31:0] started_end_q;
-  always_ff @(posedge clk_i) started_end_q <= entry_i.seq_end;
+  logic [15:0] left_flow_q;
+  logic        ended_before_q;
+  always_ff @(posedge clk_i) begin
+    started_end_q  <= entry_i.seq_end;
+    ended_before_q <= ended;
+    left_flow_q    <= oldest_q.flow;
+  end
   `WEFT_ASSERT(young_is_last, count_q == '0 || count_q != walking_q || young_q == tail_q - 1'b1)
   `WEFT_ASSERT(marks_on, ended -> oldest_mark_q == marks_q[head_q])
-  `WEFT_ASSERT(one_mark, start_i && youngest_o -> mark_i == marks_q[young_q])
+  `WEFT_ASSERT(one_mark, start_i && in_walk_o -> mark_i == marks_q[place])
   `WEFT_ASSERT(ready_told, done_ready_q == (oldest_valid_q && (!oldest_q.walked || (done_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)))))
   `WEFT_ASSERT(no_more_than_fit, 32'(count_q) <= WALKS)
   `WEFT_ASSERT(count_told, some_q == (walking_q != '0) && more_q == (walking_q > COUNT_W'(1)))
@@ -298,9 +343,11 @@ module rx_walks
   `WEFT_ASSERT(dones_fit, done_valid_i -> fifo_ready && walking_q != '0)
   `WEFT_ASSERT(oldest_is_oldest, finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q])
   `WEFT_ASSERT(flow_stood, start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk)
+  `WEFT_ASSERT(chained_stood, start_i -> chained_q == in_walk_o || (chained_q && ended_before_q && left_flow_q == flow_i))
+  `WEFT_ASSERT(one_youngest, slot_i && in_walk_o -> $onehot(mine & last_q) && place == place_q)
   `WEFT_ASSERT(young_told, walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q])
   `WEFT_ASSERT(stands_behind, started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i)
-  `WEFT_ASSERT(starts_fit, start_i -> room && (!in_walk_o || youngest_o))
+  `WEFT_ASSERT(starts_fit, start_i -> room)
 `endif
 
 endmodule

@@ -12,10 +12,10 @@
 //            walk_check | see there  | the checks, in order; operations, done    | waits for receive elements
 //            walk_place | see there  | payload behind its verdict, cut into runs | waits for rx_output
 // Why:       Nothing of an FPDU is visible before its CRC verdict and all its checks.
-//            A start with `start_chained_i` may come before the done of the one before: same flow, and it begins where that segment ends. MSN and MO
-//            are then carried over inside. If the segment before does not end with STOP_WHOLE, this one is discarded with STOP_NOT_WALKED (done_len
-//            0).
-//            A start of another flow may come before the done of the one before, too. A user that waits for each done ties start_chained_i to 0.
+//            A start with `start_chained_i` continues the segment at place `start_behind_i`: it is the same flow's, and ends where this one begins. It
+//            may not be done yet; others may be between. MSN and MO are carried over inside. If that segment does not end with STOP_WHOLE, this one is
+//            discarded with STOP_NOT_WALKED (done_len 0). A place is given away again when what continues it has begun.
+//            A user that waits for each done ties start_chained_i to 0.
 //            STOP_NOT_WALKED also ends a segment whose rest was left, for want of room for reports.
 
 module rx_walk
@@ -34,15 +34,17 @@ module rx_walk
   input logic       rst_ni,
   input logic [1:0] closed_i, // level, of each port: no room for more reports
 
-  input  logic                start_valid_i,
-  output logic                start_ready_o,
-  input  logic                start_chained_i,
-  input  logic         [15:0] start_flow_i,
-  input  logic         [31:0] start_seq_i,
-  input  logic         [15:0] start_len_i,
-  input  flow_rx_row_t        start_row_i,
-  input  logic         [31:0] start_msn_i,
-  input  logic         [31:0] start_mo_i,
+  input  logic                       start_valid_i,
+  output logic                       start_ready_o,
+  input  logic                       start_chained_i,
+  input  logic         [PLACE_W-1:0] start_behind_i,
+  input  logic         [PLACE_W-1:0] start_place_i,
+  input  logic         [       15:0] start_flow_i,
+  input  logic         [       31:0] start_seq_i,
+  input  logic         [       15:0] start_len_i,
+  input  flow_rx_row_t               start_row_i,
+  input  logic         [       31:0] start_msn_i,
+  input  logic         [       31:0] start_mo_i,
 
   input  logic               pl_valid_i,
   output logic               pl_ready_o,
@@ -118,6 +120,8 @@ module rx_walk
   logic [31:0] since_marker;
   logic colour, done_colour, mark, marked, fence_ended, old_row;
   assign start_seg.chained = start_chained_i;
+  assign start_seg.behind  = start_behind_i;
+  assign start_seg.place   = start_place_i;
   assign start_seg.colour  = colour;
   assign start_seg.flow    = start_flow_i;
   assign start_seg.seq     = start_seq_i;

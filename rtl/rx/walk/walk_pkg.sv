@@ -23,16 +23,21 @@ package walk_pkg;
     STOP_NOT_WALKED = 2'd3
   } stop_e;
 
+  // Segments in the walk have places, as in the commit queue: so many bits.
+  parameter int unsigned PLACE_W = 3;
+
   // A segment in the walk.
   typedef struct packed {
-    logic              chained;
-    logic              colour;   // the fence's
+    logic               chained;  // it continues the segment of place `behind`
+    logic [PLACE_W-1:0] behind;
+    logic [PLACE_W-1:0] place;
+    logic               colour;   // the fence's
     logic [15:0] flow;
-    logic [31:0]       seq;
-    logic [15:0]       len;
-    logic [31:0]       msn;
-    logic [31:0]       mo;
-    flow_rx_row_t      row;
+    logic [31:0]        seq;
+    logic [15:0]        len;
+    logic [31:0]        msn;
+    logic [31:0]        mo;
+    flow_rx_row_t       row;
   } segment_t;
 
   // A beat of one FPDU, which begins in lane 0 of its first beat. Lanes are words of 4 bytes.

@@ -2,8 +2,9 @@
 //
 // Handshake: `begin_i` and `end_i` are pulses, `end_i` two cycles behind `begin_i` at least. `done_valid_o` waits for `done_ready_i`: the operation
 //            pushed last is taken. `stop_o`, `msn_o` and `mo_o` are valid from the cycle behind `begin_i`.
-// Pipeline:  one register; MSN and MO follow `end_i` by one more.
-// Why:       A chained segment continues where the one before ended; if that was not walked whole, it is not walked at all.
+// Pipeline:  one register; MSN and MO follow `end_i` by one more. What each segment leaves is kept by its place (`left`).
+// Why:       A chained segment continues where another of its flow ended; if that was not walked whole, it is not walked at all. If that one was the last
+//            to end, its values are still in the registers.
 
 `include "weft_assert.svh"
 
@@ -71,13 +72,31 @@ module walk_progress
     end
   end
 
+  // What a segment leaves, by its place: written in the cycle behind its end, and read by another one's first FPDU, which waits longer.
+  typedef struct packed {
+    logic        whole;
+    logic [31:0] msn;
+    logic [31:0] mo;
+  } left_t;
+  left_t               left                                       [1 << PLACE_W];
+  left_t               of_behind;
+  logic  [PLACE_W-1:0] place_q;  // of the segment that ended last
+  logic                adjacent;
+
+  assign adjacent  = seg_i.behind == place_q;
+  assign of_behind = left[seg_i.behind];
+  always_ff @(posedge clk_i) begin
+    if (end_i) place_q <= seg_i.place;
+    if (ended_q && first_q) left[place_q] <= '{whole: stop_q == STOP_WHOLE, msn: msn_d, mo: mo_d};
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       first_q <= 1'b1;
       stop_q  <= STOP_WHOLE;
     end else if (begin_i) begin
       first_q <= 1'b0;
-      if (first_q) stop_q <= seg_i.chained && stop_q != STOP_WHOLE ? STOP_NOT_WALKED : STOP_WHOLE;
+      if (first_q) stop_q <= seg_i.chained && !(adjacent ? stop_q == STOP_WHOLE : of_behind.whole) ? STOP_NOT_WALKED : STOP_WHOLE;
     end else if (end_i) begin
       first_q <= seg_last_i;
       stop_q  <= stop_d;
@@ -96,9 +115,9 @@ module walk_progress
     if (begin_i && first_q) stop_at_q <= 16'd0;
     else if (stop_q == STOP_WHOLE) stop_at_q <= offset_i;
     // `begin_i`, which is late, makes the values count.
-    if (first_q && seg_valid_i && !seg_i.chained) begin
-      msn_q <= seg_i.msn;
-      mo_q  <= seg_i.mo;
+    if (first_q && seg_valid_i && !(seg_i.chained && adjacent)) begin
+      msn_q <= seg_i.chained ? of_behind.msn : seg_i.msn;
+      mo_q  <= seg_i.chained ? of_behind.mo : seg_i.mo;
     end else if (ended_q) begin
       msn_q <= msn_d;
       mo_q  <= mo_d;

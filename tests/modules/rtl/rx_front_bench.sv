@@ -315,6 +315,8 @@ module rx_front_bench
     .start_valid_o,
     .start_ready_i,
     .start_chained_o,
+    .start_behind_o      (),
+    .start_place_o       (),
     .start_flow_o,
     .start_seq_o,
     .start_len_o,

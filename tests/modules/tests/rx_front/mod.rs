@@ -328,7 +328,7 @@ macro_rules! rx_front_tests {
                 let mut payloads: VecDeque<Payload> = VecDeque::new();
                 let (mut walks, mut told) = (0, 0);
                 let mut dones: VecDeque<(Done, bool)> = VecDeque::new();
-                let mut broken = false;
+                let mut broken = [false; FLOWS];
                 let (mut slow, mut silent) = (0, 0);
                 loop {
                     sim.step();
@@ -443,16 +443,16 @@ macro_rules! rx_front_tests {
                         if o.start_row[2] != reference.rows[flow].epoch {
                             return Err("a start with another row".into());
                         }
-                        broken &= o.start_chained;
+                        broken[flow] &= o.start_chained;
                         let stop = match traffic {
-                            _ if broken => 3,
+                            _ if broken[flow] => 3,
                             Traffic::Any => [0, 0, 0, 0, 0, 0, 1, 2][rng.usize(0..8)],
                             Traffic::Chains { breaks, .. } if rng.u32(0..breaks) == 0 => {
                                 rng.u8(1..3)
                             }
                             Traffic::Chains { .. } => 0,
                         };
-                        broken |= stop != 0;
+                        broken[flow] |= stop != 0;
                         let len = match stop {
                             0 => payload.len() as u16,
                             3 => 0,

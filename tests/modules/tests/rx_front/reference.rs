@@ -8,7 +8,7 @@ pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
 /// Segments in the walk at once.
 const WALKS: usize = 8;
-pub const SEEN: usize = 13;
+pub const SEEN: usize = 14;
 
 /// CRC32C bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -108,6 +108,8 @@ pub struct Reference {
     pub positions: [Position; FLOWS],
     kept: [Option<Position>; FLOWS],
     walking: VecDeque<Walking>,
+    /// The flow of the walk that ended last, if it ended whole.
+    left: Option<usize>,
     /// Kept by the store, not yet begun or closed.
     pub waiting: VecDeque<Frame>,
     pub raw_tail: u32,
@@ -115,6 +117,7 @@ pub struct Reference {
     pub reserve: u32,
     /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot. Segments of the walk: 8 chained, 9 the last for which it
     /// had room, 10 not whole with another of the flow behind. 11 waited its turn, 12 of these behind a walk that took the flow away.
+    /// 13 chained to one that is not the youngest of all.
     pub seen: [u32; SEEN],
 }
 
@@ -125,6 +128,7 @@ impl Reference {
             rows: Default::default(),
             positions: Default::default(),
             kept: [None; FLOWS],
+            left: None,
             walking: VecDeque::new(),
             waiting: VecDeque::new(),
             raw_tail: 0,
@@ -199,10 +203,12 @@ impl Reference {
                 "start of {flow} {seq} {len}, should be {found:?} {tcp:?}"
             ));
         }
-        let youngest = self.walked().next_back().filter(|w| w.flow == flow);
-        if self.in_walk(flow) != youngest.is_some() || chained != youngest.is_some() {
-            return Err("not chained to the youngest".into());
+        let youngest = self.walked().filter(|w| w.flow == flow).next_back();
+        // What ended whole a moment ago may still be named.
+        if chained != youngest.is_some() && (!chained || self.left != Some(flow)) {
+            return Err("not chained to the youngest of its flow".into());
         }
+        let older = self.walked().next_back().is_some_and(|w| w.flow != flow);
         if youngest.is_some() && self.kept[flow].is_some() {
             return Err("started behind an ATTACH that takes the flow away".into());
         }
@@ -227,6 +233,7 @@ impl Reference {
         self.seen[5] += 1;
         self.seen[8] += u32::from(chained);
         self.seen[9] += u32::from(self.walking.len() == WALKS - 1);
+        self.seen[13] += u32::from(chained && older);
         self.walking.push_back(Walking {
             frame,
             flow,
@@ -243,10 +250,7 @@ impl Reference {
         let frame = self.waiting.pop_front().ok_or("nothing takes a slot")?;
         let tcp = frame.tcp.as_ref().ok_or("a plain frame takes a slot")?;
         let flow = self.flow(tcp).ok_or("a frame of no flow takes a slot")?;
-        let youngest = self.walked().next_back().filter(|w| w.flow == flow);
-        if self.in_walk(flow) != youngest.is_some() {
-            return Err("not behind the youngest".into());
-        }
+        let youngest = self.walked().filter(|w| w.flow == flow).next_back();
         let behind = youngest.is_some();
         let before = youngest.map_or(self.positions[flow], |w| w.after);
         let (row, kept) = (self.rows[flow], self.kept[flow].filter(|_| behind));
@@ -368,6 +372,7 @@ impl Reference {
         let mut should = record(&tcp, flow, walking.row, &position);
         should.done_len = len;
         self.positions[flow] = position;
+        self.left = Some(flow).filter(|_| whole);
         // What stands behind it, up to the flow's next segment in the walk.
         let attached = self.kept[flow].map_or(position.attached, |kept| kept.attached);
         let of_flow = self.walking.iter_mut().filter(|w| w.flow == flow);

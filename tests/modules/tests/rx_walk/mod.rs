@@ -14,6 +14,8 @@ use stream::{any_region, Flow, FLOWS, STAGS};
 use weft_module_tests::{rx_walk_128, rx_walk_512};
 
 const STAG: u8 = 5;
+/// Places of segments in the walk.
+const PLACES: u64 = 8;
 const CNT_FENCES: usize = 76;
 const CNT_STALL_ELEMENT: usize = 45;
 /// Cycles from one write of a row to the next, at the least: what the table takes for one.
@@ -163,6 +165,7 @@ macro_rules! rx_walk_tests {
                             done_msn: msn,
                             posted: msn.wrapping_sub(1),
                             in_walk: 0,
+                            place: 0,
                             rings: vec![ring],
                         }
                     })
@@ -171,6 +174,7 @@ macro_rules! rx_walk_tests {
                 let mut ready = false;
                 let mut offer: Option<Offer> = None;
                 let mut made = 0;
+                let mut started = 0;
                 let mut payloads: VecDeque<Payload> = VecDeque::new();
                 let mut op_since = None;
                 let mut run_bytes: Vec<u8> = vec![];
@@ -235,6 +239,8 @@ macro_rules! rx_walk_tests {
                         segment.started = now;
                         let flow = &mut flows[segment.flow];
                         flow.in_walk += 1;
+                        flow.place = i.start_place;
+                        started += 1;
                         if !eager {
                             payloads.push_back(Payload {
                                 number: segment.number,
@@ -484,10 +490,9 @@ macro_rules! rx_walk_tests {
                     // ---- segments
                     if offer.is_none() && ready && made < wanted && tails.is_empty() {
                         let n = rng.usize(0..used);
-                        let youngest = r.segments.back().is_none_or(|s| s.flow == n);
                         let flow = &mut flows[n];
                         // Chained, or alone in the walk.
-                        if flow.in_walk == 0 || (youngest && rng.u8(0..4) != 0) {
+                        if flow.in_walk == 0 || rng.u8(0..4) != 0 {
                             if flow.posted.wrapping_sub(flow.msn) as i32 <= 0
                                 && rng.u8(0..30) != 0
                                 && flow.post(&mut rng, &mut r, 3)
@@ -515,6 +520,7 @@ macro_rules! rx_walk_tests {
                             segment.chained = flow.in_walk != 0;
                             i.start_valid = true;
                             i.start_chained = segment.chained;
+                            (i.start_behind, i.start_place) = (flow.place, (started % PLACES) as u8);
                             i.start_flow = segment.flow as u16;
                             i.start_seq = segment.seq;
                             i.start_len = segment.bytes.len() as u16;

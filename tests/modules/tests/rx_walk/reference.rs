@@ -334,6 +334,8 @@ pub struct Reference {
     engine: bool,
     msn: u32,
     mo: u32,
+    /// How the last segment of each flow ended: what a chained one continues.
+    left: BTreeMap<usize, (Stop, u32, u32)>,
     places: Vec<Op>,
 }
 
@@ -355,6 +357,7 @@ impl Reference {
             engine: false,
             msn: 0,
             mo: 0,
+            left: BTreeMap::new(),
             places: vec![],
         }
     }
@@ -367,12 +370,12 @@ impl Reference {
         }
         self.begun = true;
         (self.offset, self.engine) = (0, false);
-        if !s.chained {
-            (self.msn, self.mo) = (s.msn, s.mo);
-        }
-        self.stop = match s.chained && self.stop != Stop::Whole {
-            true => Stop::NotWalked,
-            false => Stop::Whole,
+        let left = self.left.get(&s.flow).filter(|_| s.chained);
+        let (stop, msn, mo) = left.copied().unwrap_or((Stop::Whole, s.msn, s.mo));
+        (self.msn, self.mo) = (msn, mo);
+        self.stop = match stop {
+            Stop::Whole => Stop::Whole,
+            _ => Stop::NotWalked,
         };
         Ok(())
     }
@@ -640,6 +643,7 @@ impl Reference {
             return Err(format!("{done:?}, should be {should:?}"));
         }
         self.stops[usize::from(stop)] += 1;
+        self.left.insert(s.flow, (self.stop, self.msn, self.mo));
         self.begun = false;
         self.fed.remove(&s.number);
         Ok(s)

@@ -21,6 +21,8 @@ pub struct Flow {
     pub done_msn: u32,
     pub posted: u32,
     pub in_walk: usize,
+    /// Place of its youngest segment in the walk.
+    pub place: u8,
     /// Its rings: the one in its row, and those before it that may still be read.
     pub rings: Vec<usize>,
 }
