@@ -138,9 +138,11 @@ PROOFS = [
     ], {"DATA_W": 128}, "pdr"),
     Proof("rx_walks_formal", QUEUE_PROOF, [
         ("rx/front/rx_walks.sv", "assign done_free = !done_valid_q || ended;", "assign done_free = !done_valid_q || finish_i;"),
-        ("rx/front/rx_walks.sv", "walked_q[tail_q]  <= entry_i.walked;", "walked_q[tail_q]  <= 1'b1;"),
+        ("rx/front/rx_walks.sv", "walked_q[tail_q]      <= entry_i.walked;", "walked_q[tail_q]      <= 1'b1;"),
+        ("rx/front/rx_walks.sv", "if (chained_q) last_q[place_q] <= 1'b0;", ""),
+        ("rx/front/rx_walks.sv", "same_q[i] <= flow_q[i] == flow_next_i;", "same_q[i] <= 1'b1;"),
         ("rx/front/rx_walks.sv", "count_q + COUNT_W'(slot_i)", "count_q + COUNT_W'(start_i)"),
-    ], {"WALKS": 2}, "bounded", 16),
+    ], {"WALKS": 4}, "bounded", 16),
     Proof("rq_ahead_formal", AHEAD_PROOF, [
         ("rx/walk/rq_ahead.sv", "looked_msn_q == msn_i && ", ""),
         ("rx/walk/rq_ahead.sv", "collides_q == '0 && ", ""),

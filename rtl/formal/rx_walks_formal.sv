@@ -18,14 +18,18 @@ module rx_walks_formal
   input logic       done_valid_i,
   input logic [1:0] done_stop_i,
   input logic       finish_i,
+  input logic       flow_next_i,
   input logic [7:0] watched_i
 );
   localparam int unsigned WITHIN = 5;
 
   logic [7:0] entered_q, closed_q, started_q, told_q, ended_q;
-  logic room, in_walk, youngest, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
+  logic room, chained, kept, again, leaves, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
   logic [7:0] watched_q;
-  logic [INDEX_W-1:0] young, head;
+  logic [INDEX_W-1:0] behind, tail, head, oldest_behind;
+  logic [1:0][INDEX_W-1:0] youngest_q;  // place of each flow's youngest segment
+  logic [1:0][7:0] walks_q, before_q;  // segments of each flow in the walk, and a cycle ago
+  logic flow_q, stood_q, ended_of;
   logic [31:0] young_end, young_recent, done_end;
   logic [15:0] oldest_flow, oldest_mark;
   logic [10:0] oldest_taken;
@@ -40,7 +44,7 @@ module rx_walks_formal
   always_comb begin
     entry              = '0;
     entry.packet.start = 16'(entered_q);
-    entry.flow         = 16'd1;
+    entry.flow         = 16'(flow_q);
     entry.walked       = !wait_i;
     done               = '0;
     done.len           = 16'(told_q);
@@ -52,8 +56,8 @@ module rx_walks_formal
   ) dut (
     .clk_i,
     .rst_ni,
-    .flow_i           (16'd1),
-    .flow_next_i      (16'd1),
+    .flow_i           (16'(flow_q)),
+    .flow_next_i      (16'(flow_next_i)),
     .start_i,
     .wait_i,
     .slot_i           (slot),
@@ -62,12 +66,17 @@ module rx_walks_formal
     .taken_i          ('0),
     .mark_i           ('0),
     .room_o           (room),
-    .in_walk_o        (in_walk),
-    .youngest_o       (youngest),
-    .young_o          (young),
+    .stands_i         (stood_q),
+    .kept_i           ('0),
+    .kept_o           (kept),
+    .again_o          (again),
+    .leaves_o         (leaves),
     .young_end_o      (young_end),
     .young_ts_valid_o (young_ts),
     .young_ts_recent_o(young_recent),
+    .chained_o        (chained),
+    .place_o          (behind),
+    .tail_o           (tail),
     .payload_end_i    (left),
     .payload_open_o   (open),
     .payload_left_o   (left),
@@ -82,6 +91,7 @@ module rx_walks_formal
     .oldest_flow_o    (oldest_flow),
     .behind_i         ('0),
     .oldest_taken_o   (oldest_taken),
+    .oldest_behind_o  (oldest_behind),
     .oldest_mark_o    (oldest_mark),
     .head_o           (head),
     .finish_i,
@@ -103,7 +113,15 @@ module rx_walks_formal
       recent_q                                          <= 1'b0;
       silent_q                                          <= '0;
       watched_walked_q                                  <= 1'b0;
+      {walks_q, before_q}                               <= '0;
+      {flow_q, stood_q}                                 <= '0;
     end else begin
+      flow_q   <= flow_next_i;
+      stood_q  <= flow_next_i == flow_q;
+      before_q <= walks_q;
+      for (int unsigned f = 0; f < 2; f++) begin
+        walks_q[f] <= walks_q[f] + 8'(start_i && flow_q == 1'(f)) - 8'(finish_i && oldest.walked && ended_of == 1'(f));
+      end
       recent_q <= slot;
       if (slot) entered_q <= entered_q + 8'd1;
       if (start_i) started_q <= started_q + 8'd1;
@@ -115,10 +133,12 @@ module rx_walks_formal
       silent_q <= finish_i || done_valid || count == '0 || told_q != started_q ? '0 : silent_q + 3'd1;
     end
   end
+  assign ended_of = oldest.flow[0];
+  always_ff @(posedge clk_i) if (start_i) youngest_q[flow_q] <= tail;
   always_ff @(posedge clk_i) watched_q <= rst_ni ? watched_q : watched_i;
 
   always_comb begin
-    as_dispatch_does : assume (!(start_i && wait_i) && (slot -> room && !recent_q) && (finish_i -> done_valid));
+    as_dispatch_does : assume (!(start_i && wait_i) && (slot -> room && !recent_q && stood_q && flow_next_i == flow_q) && (finish_i -> done_valid));
     ends_of_walks : assume (done_valid_i -> told_q != started_q);
     few : assume (entered_q < 8'd200);
     if (rst_ni) begin
@@ -126,12 +146,13 @@ module rx_walks_formal
       each_once : assert (closed_q <= entered_q && count == COUNT_W'(entered_q - closed_q));
       as_what_it_entered : assert (finish_i && closed_q == watched_q -> oldest.walked == watched_walked_q);
       with_its_own_end : assert (finish_i && oldest.walked -> done_out.len == 16'(ended_q) && ended_q != told_q);
+      chained_to_youngest : assert (start_i -> chained == (before_q[flow_q] != '0) && (!chained || behind == youngest_q[flow_q]));
       goes_on : assert (32'(silent_q) < WITHIN);
     end
   end
 
   logic unused;
-  assign unused = ^{in_walk, youngest, young, young_end, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
+  assign unused = ^{kept, again, leaves, oldest_behind, young_end, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
                     oldest_flow, oldest_mark, oldest_taken, head, valid, flow, last, walking};
 
 endmodule

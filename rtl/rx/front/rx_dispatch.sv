@@ -131,7 +131,7 @@ module rx_dispatch
   logic pop, vacant, weigh, latch, ready, known_q, same, same_upd;
   logic direct;  // a verdict without a walk
   logic ended, ended_same_q;  // a walk of this flow ended a cycle ago
-  logic in_walk, leaves, weigh_again;  // the flow has segments in the walk; where they leave it is known; weigh_again: it is not yet
+  logic leaves, weigh_again;  // where the flow's segments in the walk leave it is known; is not yet
   logic frame_q, load_free_q;  // frame_q: the packet is no replay; load_free_q: the next packet is no replay, or the walk is empty
   logic [15:0] flow_q, oldest_flow;
   logic [31:0] seq_end_q, walk_end_q;
@@ -269,7 +269,6 @@ module rx_dispatch
     .room_o           (walk_room),
     .stands_i         (!vacant),
     .kept_i           (kept_valid_i),
-    .in_walk_o        (in_walk),
     .kept_o           (kept_any),
     .again_o          (weigh_again),
     .leaves_o         (leaves),
@@ -319,10 +318,10 @@ module rx_dispatch
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
 
   // A segment behind walks of its flow is judged by where the youngest of them will leave the flow, if it ends whole. A kept ATTACH is kept for all of
-  // them. `kept_any` is a cycle old: behind an ATTACH all is fetched again. If the flow's segments in the walk end whole, its position equals the
+  // them. Both are a cycle old: behind an ATTACH all is fetched again. If the flow's segments in the walk end whole, its position equals the
   // youngest's. If one does not, the flow is detached and nothing else counts.
   logic attached;
-  assign attached = in_walk ? !kept_any : position_q.attached;
+  assign attached = chained ? !kept_any : position_q.attached;
   always_comb begin
     weighed = ended_same_q ? ended_position : position_q;
     if (leaves) begin
@@ -420,15 +419,17 @@ module rx_dispatch
   assign finish = done_valid && close_room && !hold_i;
   assign walk_ends = finish && oldest.walked;
   assign turn_ends = finish && !oldest.walked;
-  // The verdict is a cycle old, as is what is known of the flow's segments in the walk. An end in that cycle that leaves its flow attached changes
-  // neither. `steady_q`: there was no other one. `empty_q`: none is left.
+  // The verdict is two cycles old in what it knows of the flow's segments in the walk, all else one. An end that leaves its flow attached changes
+  // nothing in it. `steady_q`: there was no other one meanwhile. `empty_q`: none is left.
+  logic broke, broke_q;  // an end that takes a raw slot, or of a replay
+  assign broke = finish && (raw || oldest.packet.segment.replay);
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {steady_q, empty_q, ended_same_q} <= '0;
-    else {steady_q, empty_q, ended_same_q} <= {!finish || (!raw && !oldest.packet.segment.replay), walks == '0 && !payload_left, same_upd};
+    if (!rst_ni) {broke_q, steady_q, empty_q, ended_same_q} <= '0;
+    else {broke_q, steady_q, empty_q, ended_same_q} <= {broke, !broke && !broke_q, walks == '0 && !payload_left && !broke_q, same_upd};
   end
 
-  // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes two cycles behind its end at
-  // the earliest, as behind any end. A replay needs no raw slot. `frame_q` is a bit beside the packet.
+  // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes three cycles behind its end
+  // at the earliest, as behind any end that breaks. A replay needs no raw slot. `frame_q` is a bit beside the packet.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) replaying_q <= 1'b0;
     else if (start) replaying_q <= !frame_q;

@@ -46,14 +46,13 @@ module rx_walks
   output logic                   room_o,
   input  logic                   stands_i,           // flow_i was the same a cycle ago
   input  logic     [  WALKS-1:0] kept_i,             // an ATTACH is kept for these
-  output logic                   in_walk_o,          // some are of flow_i's flow
   output logic                   kept_o,             // an ATTACH is kept for them, a cycle late
   output logic                   again_o,            // what the flow's youngest leaves is there in the next cycle only
   output logic                   leaves_o,           // it is there:
   output logic     [       31:0] young_end_o,        // where that one leaves the flow
   output logic                   young_ts_valid_o,   // TS.Recent that it leaves
   output logic     [       31:0] young_ts_recent_o,
-  output logic                   chained_o,          // in_walk_o a cycle ago
+  output logic                   chained_o,          // some of flow_i's flow were in the walk a cycle ago
   output logic     [INDEX_W-1:0] place_o,            // of the flow's youngest, a cycle ago
   output logic     [INDEX_W-1:0] tail_o,             // the place that a start takes
 
@@ -102,14 +101,14 @@ module rx_walks
   logic some_q, more_q;  // of walking_q, likewise
   logic [15:0] young_flow_q;
   logic [31:0] young_end_q, young_ts_recent_q, stopped_at_q;
-  logic young_same_q, young_ts_valid_q, near, chained_q, far_q, far_ts_valid_q;  // near: the flow's youngest is the youngest of all
+  logic young_same_q, young_ts_valid_q, near, chained_q, far_q, far_ts_valid_q, in_walk;  // near: the flow's youngest is the youngest of all
   logic [31:0] far_end_q, far_ts_recent_q;
 
   assign walking           = valid_q & walked_q;
   assign mine              = walking & same_q;
-  assign in_walk_o         = mine != '0;
+  assign in_walk           = mine != '0;
   assign near              = some_q && young_same_q;
-  assign again_o           = in_walk_o && !near && !far_q;
+  assign again_o           = in_walk && !near && !far_q;
   assign leaves_o          = near || far_q;
   assign young_end_o       = far_q ? far_end_q : young_end_q;
   assign young_ts_valid_o  = far_q ? far_ts_valid_q : young_ts_valid_q;
@@ -148,10 +147,10 @@ module rx_walks
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) far_q <= 1'b0;
-    else far_q <= stands_i && in_walk_o && !near;
+    else far_q <= stands_i && in_walk && !near;
   end
   always_ff @(posedge clk_i) begin
-    chained_q       <= in_walk_o;
+    chained_q       <= in_walk;
     place_q         <= place;
     kept_o          <= (kept_i & mine) != '0;
     far_end_q       <= entry_q[place].seq_end;
@@ -307,11 +306,11 @@ module rx_walks
   if ((1 << INDEX_W) != WALKS || WALKS < 2) begin : gen_param_check
     $error("rx_walks: WALKS must be a power of two from 2 up");
   end
-  logic in_walk;
+  logic same_as_told;
   always_comb begin
-    in_walk = 1'b0;
+    same_as_told = 1'b1;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (walking[i] && flow_q[i] == flow_i) in_walk = 1'b1;
+      if (walking[i] && (flow_q[i] == flow_i) != same_q[i]) same_as_told = 1'b0;
     end
   end
   // The marks by another way: an end changes those of all its flow's segments.
@@ -332,7 +331,7 @@ module rx_walks
   end
   `WEFT_ASSERT(young_is_last, count_q == '0 || count_q != walking_q || young_q == tail_q - 1'b1)
   `WEFT_ASSERT(marks_on, ended -> oldest_mark_q == marks_q[head_q])
-  `WEFT_ASSERT(one_mark, start_i && in_walk_o -> mark_i == marks_q[place])
+  `WEFT_ASSERT(one_mark, start_i && in_walk -> mark_i == marks_q[place])
   `WEFT_ASSERT(ready_told, done_ready_q == (oldest_valid_q && (!oldest_q.walked || (done_valid_q && (done_q.stop == STOP_WHOLE || done_aged_q)))))
   `WEFT_ASSERT(no_more_than_fit, 32'(count_q) <= WALKS)
   `WEFT_ASSERT(count_told, some_q == (walking_q != '0) && more_q == (walking_q > COUNT_W'(1)))
@@ -342,9 +341,9 @@ module rx_walks
   `WEFT_ASSERT(payloads_told, some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)))
   `WEFT_ASSERT(dones_fit, done_valid_i -> fifo_ready && walking_q != '0)
   `WEFT_ASSERT(oldest_is_oldest, finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q])
-  `WEFT_ASSERT(flow_stood, start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && in_walk_o == in_walk)
-  `WEFT_ASSERT(chained_stood, start_i -> chained_q == in_walk_o || (chained_q && ended_before_q && left_flow_q == flow_i))
-  `WEFT_ASSERT(one_youngest, slot_i && in_walk_o -> $onehot(mine & last_q) && place == place_q)
+  `WEFT_ASSERT(flow_stood, start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && same_as_told)
+  `WEFT_ASSERT(chained_stood, start_i -> chained_q == in_walk || (chained_q && ended_before_q && left_flow_q == flow_i))
+  `WEFT_ASSERT(one_youngest, slot_i && in_walk -> $onehot(mine & last_q) && place == place_q)
   `WEFT_ASSERT(young_told, walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q])
   `WEFT_ASSERT(stands_behind, started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i)
   `WEFT_ASSERT(starts_fit, start_i -> room)
