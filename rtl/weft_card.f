@@ -14,6 +14,7 @@ stream/byte_packer.sv
 stream/stream_slice.sv
 stream/stream_skid.sv
 stream/stream_pair.sv
+stream/stream_fifo.sv
 stream/read_ahead.sv
 stream/table_request.sv
 host/axi4_if.sv

@@ -1,7 +1,7 @@
 // Reads the TCP payload of a frame from the packet store and delivers it from lane 0 on.
 //
 // Handshake: `cmd_*` is ready/valid, `cmd_ready_o` a register. Commands come up to two packets ahead, and a third waits in its register. `pl_*` comes
-//            from a skid buffer, so `pl_ready_i` goes no further. `flush_i` drops all inside and a command in the same cycle. Latency is six cycles
+//            from a short queue, so `pl_ready_i` goes no further. `flush_i` drops all inside and a command in the same cycle. Latency is six cycles
 //            from the command to the first beat; throughput one beat a cycle.
 // Pipeline:  cycle | registers                | what happens                                       | hazards
 //            1     | cmd_*_q                  | the command                                        | waits while the one before is read
@@ -10,7 +10,7 @@
 //            5     | prev_q, cut_q            | the earlier of two beats is held                   | a packet that *spills* discards its last beat in
 //            6     | u_out                    | upper lanes of prev_q, lower ones of the next beat | `alone`: the next beat is not needed
 // Why:       The payload of the next packet is read while the present one is walked. A packet *spills* if its last beat in has only lower lanes, for
-//            the last beat out.
+//            the last beat out. Then the next packet's first beat is a cycle late: u_out has beats meanwhile, while the walk takes up a segment.
 
 `include "weft_assert.svh"
 
@@ -180,7 +180,7 @@ module rx_payload #(
     end
   end
 
-  stream_pair #(
+  stream_fifo #(
     .WIDTH(DATA_W + COUNT_W + 1)
   ) u_out (
     .clk_i,
