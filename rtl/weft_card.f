@@ -5,6 +5,7 @@ rx/walk/walk_pkg.sv
 rx/front/rx_front_pkg.sv
 tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
+stream/frame_if.sv
 stream/stream_rules.sv
 prim/fifo_sync.sv
 crc/crc32c.sv
@@ -25,6 +26,7 @@ host/card_reads.sv
 host/card_writes.sv
 host/port_regs.sv
 host/table_lock.sv
+host/table_route.sv
 host/table_row.sv
 host/card_regs.sv
 host/counters.sv
@@ -35,11 +37,14 @@ host/dma_write.sv
 host/report_bulk.sv
 host/report_interrupt.sv
 host/report_writer.sv
-host/reports.sv
 host/report_ahead.sv
+host/reports.sv
+host/host_side.sv
+host/quiescence.sv
 host/reset_drain.sv
 host/write_watch.sv
 observe/mac_loopback.sv
+observe/wire_side.sv
 observe/trace_ring.sv
 observe/trace_events.sv
 observe/observe_regs.sv
@@ -120,4 +125,5 @@ tx/tx_segmenter.sv
 tx/tx_store.sv
 tx/tx_tcp.sv
 tx/weft_tx.sv
+card_core.sv
 weft_card.sv
