@@ -122,6 +122,7 @@ tx/tx_jobs.sv
 tx/tx_markers.sv
 tx/tx_reports.sv
 tx/tx_segmenter.sv
+tx/tx_steps.sv
 tx/tx_store.sv
 tx/tx_tcp.sv
 tx/weft_tx.sv
