@@ -84,6 +84,7 @@ rx/walk/rq_ask.sv
 rx/walk/rq_places.sv
 rx/walk/rq_reads.sv
 rx/walk/rq_ahead.sv
+rx/walk/rq_fetch.sv
 rx/walk/rq_element.sv
 rx/walk/rq_forget.sv
 rx/walk/rq_oldest.sv

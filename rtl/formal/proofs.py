@@ -47,7 +47,7 @@ REPLAY_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules
                 "formal/rx_replay_formal.sv"]
 QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.sv", "prim/ram_1r1w.sv", "prim/fifo_sync.sv", "rx/front/rx_walks.sv",
                "formal/from_reset.sv", "formal/rx_walks_formal.sv"]
-AHEAD_PROOF = [*PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ask.sv", "rx/walk/rq_places.sv",
+AHEAD_PROOF = [*WALK_PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ask.sv", "rx/walk/rq_places.sv",
                "rx/walk/rq_reads.sv", "rx/walk/rq_ahead.sv", "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
                                                                    "walk_progress", "walk_runs", "walk_check")),
