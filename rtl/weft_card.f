@@ -95,6 +95,7 @@ rx/walk/rx_walk.sv
 rx/walk/stag_check.sv
 rx/walk/stag_table.sv
 rx/walk/walk_runs.sv
+rx/walk/walk_output.sv
 rx/walk/walk_check.sv
 rx/walk/walk_crc.sv
 rx/walk/walk_ddp.sv
@@ -106,7 +107,7 @@ rx/walk/walk_place.sv
 rx/walk/walk_progress.sv
 rx/walk/walk_region.sv
 rx/walk/walk_report.sv
-rx/walk/walk_rows.sv
+rx/walk/walk_segments.sv
 rx/walk/walk_scatter.sv
 rx/walk/walk_strip.sv
 rx/weft_rx.sv

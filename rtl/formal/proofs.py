@@ -50,7 +50,7 @@ QUEUE_PROOF = [*WALK_PACKAGES, "rx/front/rx_front_pkg.sv", "stream/stream_rules.
 AHEAD_PROOF = [*WALK_PACKAGES, "prim/ram_1r1w.sv", "formal/fifo_short.sv", "rx/walk/rq_tail.sv", "rx/walk/rq_forget.sv", "rx/walk/rq_ask.sv", "rx/walk/rq_places.sv",
                "rx/walk/rq_reads.sv", "rx/walk/rq_ahead.sv", "formal/from_reset.sv", "formal/rq_ahead_formal.sv"]
 CHECK_PROOF = [*WALK_PACKAGES, *(f"rx/walk/{name}.sv" for name in ("walk_ddp", "stag_check", "walk_region", "walk_scatter", "walk_report",
-                                                                   "walk_progress", "walk_runs", "walk_check")),
+                                                                   "walk_progress", "walk_runs", "walk_output", "walk_check")),
                "formal/from_reset.sv", "formal/walk_check_formal.sv"]
 CHECKSUM_PROOF = ["rx/front/rx_delay.sv", "rx/front/rx_checksum.sv", "formal/from_reset.sv", "formal/rx_checksum_formal.sv"]
 PACK_PROOF = [*WALK_PACKAGES, "rx/walk/walk_pack.sv", "formal/from_reset.sv", "formal/walk_pack_formal.sv"]
