@@ -140,7 +140,7 @@ coverage: setup ## lines of the RTL that the tests reach, and the points of the 
 	rm -rf $(RTL_SIM_COVERAGE_DIR)
 	mkdir -p $(RTL_SIM_COVERAGE_DIR)
 	cargo test -q -p weft-sim -p weft-module-tests
-	cargo run -q -p rtl-sim --bin rtl-coverage -- $(RTL_SIM_COVERAGE_DIR) weft_card weft_tx=u_tx rx_walk=u_rx.u_walk dma_read=u_dma_read dma_write=u_dma_write
+	cargo run -q -p rtl-sim --bin rtl-coverage -- $(RTL_SIM_COVERAGE_DIR) weft_card weft_tx=u_core.u_tx rx_walk=u_core.u_rx.u_walk dma_read=u_core.u_host.u_dma_read dma_write=u_core.u_host.u_dma_write
 
 doc: setup ## the crates' documentation, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --features weft-command/sim

@@ -5,6 +5,7 @@ rx/walk/walk_pkg.sv
 rx/front/rx_front_pkg.sv
 tx/weft_tx_pkg.sv
 prim/ram_1r1w.sv
+stream/frame_if.sv
 stream/stream_rules.sv
 prim/fifo_sync.sv
 crc/crc32c.sv
@@ -26,6 +27,7 @@ host/card_reads.sv
 host/card_writes.sv
 host/port_regs.sv
 host/table_lock.sv
+host/table_route.sv
 host/table_row.sv
 host/card_regs.sv
 host/counters.sv
@@ -36,11 +38,14 @@ host/dma_write.sv
 host/report_bulk.sv
 host/report_interrupt.sv
 host/report_writer.sv
-host/reports.sv
 host/report_ahead.sv
+host/reports.sv
+host/host_side.sv
+host/quiescence.sv
 host/reset_drain.sv
 host/write_watch.sv
 observe/mac_loopback.sv
+observe/wire_side.sv
 observe/trace_ring.sv
 observe/trace_events.sv
 observe/observe_regs.sv
@@ -81,6 +86,7 @@ rx/walk/rq_ask.sv
 rx/walk/rq_places.sv
 rx/walk/rq_reads.sv
 rx/walk/rq_ahead.sv
+rx/walk/rq_fetch.sv
 rx/walk/rq_element.sv
 rx/walk/rq_forget.sv
 rx/walk/rq_oldest.sv
@@ -91,6 +97,7 @@ rx/walk/rx_walk.sv
 rx/walk/stag_check.sv
 rx/walk/stag_table.sv
 rx/walk/walk_runs.sv
+rx/walk/walk_output.sv
 rx/walk/walk_check.sv
 rx/walk/walk_crc.sv
 rx/walk/walk_ddp.sv
@@ -102,7 +109,7 @@ rx/walk/walk_place.sv
 rx/walk/walk_progress.sv
 rx/walk/walk_region.sv
 rx/walk/walk_report.sv
-rx/walk/walk_rows.sv
+rx/walk/walk_segments.sv
 rx/walk/walk_scatter.sv
 rx/walk/walk_strip.sv
 rx/weft_rx.sv
@@ -119,7 +126,9 @@ tx/tx_jobs.sv
 tx/tx_markers.sv
 tx/tx_reports.sv
 tx/tx_segmenter.sv
+tx/tx_steps.sv
 tx/tx_store.sv
 tx/tx_tcp.sv
 tx/weft_tx.sv
+card_core.sv
 weft_card.sv

@@ -13,4 +13,6 @@ boards/cdc/word_sync.sv
 boards/cdc/gray_sync.sv
 boards/cdc/fifo_async.sv
 control/control_bursts.sv
+control/control_accesses.sv
+control/control_lite.sv
 control/control_clock.sv

@@ -6,7 +6,8 @@
 //            AXI4-Lite, card ◄── aw w ar ◄─                   ◄─ b r
 //            AXI4, host      ◄── aw w ar ◄─                   ◄─ b r
 //            interrupts, time, stop, rest
-//            Each channel is a fifo_async, or control_bursts; CLOCK_DIV 1 has none of them.
+//            Each channel is a fifo_async, in control_accesses, control_lite,
+//            control_bursts or here; CLOCK_DIV 1 has none of them.
 // Why:       A core's paths are longer than the card's may be (docs/processor.md). Everything crosses in FIFOs between clocks without a fixed phase,
 //            so a PLL's clock may replace the divided one.
 //            Outputs for a simulation (`quiescent_o` and the alarm's) are late by as long as anything takes to cross.
@@ -148,187 +149,32 @@ module control_clock
       .quiescent_o       (p_quiet)
     );
 
-    // ---------------------------------------------------------------- the host's accesses
-    // A write is answered when it is in its FIFO; a read goes behind the writes before it.
-    logic aw_q, w_q, aw_room, w_room, ar_room, aw_empty, w_empty, ar_empty, ar;
+    // ---------------------------------------------------------------- the host's accesses, the processor's, memory
+    logic s_empty;
 
-    assign s_axil.awready = aw_room && !aw_q;
-    assign s_axil.wready  = w_room && !w_q && (aw_q || s_axil.awvalid && s_axil.awready);
-    assign s_axil.bvalid  = aw_q && w_q;
-    assign s_axil.bresp   = 2'b00;
-    assign ar             = s_axil.arvalid && aw_empty && w_empty;
-    assign s_axil.arready = ar_room && aw_empty && w_empty;
-    assign ps.awaddr[16]  = 1'b0;
-    assign ps.araddr[16]  = 1'b0;
-    assign ps.bready      = 1'b1;
-
-    always_ff @(posedge clk_i or negedge card_rst_n) begin
-      if (!card_rst_n) begin
-        {aw_q, w_q} <= '0;
-      end else begin
-        aw_q <= s_axil.bvalid ? !s_axil.bready : aw_q || s_axil.awvalid && s_axil.awready;
-        w_q  <= s_axil.bvalid ? !s_axil.bready : w_q || s_axil.wvalid && s_axil.wready;
-      end
-    end
-
-    fifo_async #(
-      .WIDTH(16),
-      .DEPTH(16)
-    ) u_s_aw (
-      .wr_clk_i  (clk_i),
-      .wr_rst_ni (card_rst_n),
-      .wr_valid_i(s_axil.awvalid && !aw_q),
-      .wr_ready_o(aw_room),
-      .wr_data_i (s_axil.awaddr[15:0]),
-      .wr_empty_o(aw_empty),
-      .rd_clk_i  (proc_clk_q),
-      .rd_rst_ni (proc_rst_n),
-      .rd_valid_o(ps.awvalid),
-      .rd_ready_i(ps.awready),
-      .rd_data_o (ps.awaddr[15:0])
+    control_accesses u_accesses (
+      .clk_i,
+      .rst_ni     (card_rst_n),
+      .proc_clk_i (proc_clk_q),
+      .proc_rst_ni(proc_rst_n),
+      .s_axil,
+      .p_axil     (ps),
+      .empty_o    (s_empty)
     );
 
-    fifo_async #(
-      .WIDTH(36),
-      .DEPTH(16)
-    ) u_s_w (
-      .wr_clk_i  (clk_i),
-      .wr_rst_ni (card_rst_n),
-      .wr_valid_i(s_axil.wvalid && s_axil.wready),
-      .wr_ready_o(w_room),
-      .wr_data_i ({s_axil.wdata, s_axil.wstrb}),
-      .wr_empty_o(w_empty),
-      .rd_clk_i  (proc_clk_q),
-      .rd_rst_ni (proc_rst_n),
-      .rd_valid_o(ps.wvalid),
-      .rd_ready_i(ps.wready),
-      .rd_data_o ({ps.wdata, ps.wstrb})
-    );
-
-    fifo_async #(
-      .WIDTH(16),
-      .DEPTH(4)
-    ) u_s_ar (
-      .wr_clk_i  (clk_i),
-      .wr_rst_ni (card_rst_n),
-      .wr_valid_i(ar),
-      .wr_ready_o(ar_room),
-      .wr_data_i (s_axil.araddr[15:0]),
-      .wr_empty_o(ar_empty),
-      .rd_clk_i  (proc_clk_q),
-      .rd_rst_ni (proc_rst_n),
-      .rd_valid_o(ps.arvalid),
-      .rd_ready_i(ps.arready),
-      .rd_data_o (ps.araddr[15:0])
-    );
-
-    fifo_async #(
-      .WIDTH(34),
-      .DEPTH(4)
-    ) u_s_r (
-      .wr_clk_i  (proc_clk_q),
-      .wr_rst_ni (proc_rst_n),
-      .wr_valid_i(ps.rvalid),
-      .wr_ready_o(ps.rready),
-      .wr_data_i ({ps.rdata, ps.rresp}),
-      .wr_empty_o(),
-      .rd_clk_i  (clk_i),
-      .rd_rst_ni (card_rst_n),
-      .rd_valid_o(s_axil.rvalid),
-      .rd_ready_i(s_axil.rready),
-      .rd_data_o ({s_axil.rdata, s_axil.rresp})
-    );
-
-    // ---------------------------------------------------------------- the card's registers
-    fifo_async #(
-      .WIDTH(17),
-      .DEPTH(4)
-    ) u_m_aw (
-      .wr_clk_i  (proc_clk_q),
-      .wr_rst_ni (proc_rst_n),
-      .wr_valid_i(pm.awvalid),
-      .wr_ready_o(pm.awready),
-      .wr_data_i (pm.awaddr),
-      .wr_empty_o(),
-      .rd_clk_i  (clk_i),
-      .rd_rst_ni (card_rst_n),
-      .rd_valid_o(m_axil.awvalid),
-      .rd_ready_i(m_axil.awready),
-      .rd_data_o (m_axil.awaddr)
-    );
-
-    fifo_async #(
-      .WIDTH(36),
-      .DEPTH(4)
-    ) u_m_w (
-      .wr_clk_i  (proc_clk_q),
-      .wr_rst_ni (proc_rst_n),
-      .wr_valid_i(pm.wvalid),
-      .wr_ready_o(pm.wready),
-      .wr_data_i ({pm.wdata, pm.wstrb}),
-      .wr_empty_o(),
-      .rd_clk_i  (clk_i),
-      .rd_rst_ni (card_rst_n),
-      .rd_valid_o(m_axil.wvalid),
-      .rd_ready_i(m_axil.wready),
-      .rd_data_o ({m_axil.wdata, m_axil.wstrb})
-    );
-
-    fifo_async #(
-      .WIDTH(2),
-      .DEPTH(4)
-    ) u_m_b (
-      .wr_clk_i  (clk_i),
-      .wr_rst_ni (card_rst_n),
-      .wr_valid_i(m_axil.bvalid),
-      .wr_ready_o(m_axil.bready),
-      .wr_data_i (m_axil.bresp),
-      .wr_empty_o(),
-      .rd_clk_i  (proc_clk_q),
-      .rd_rst_ni (proc_rst_n),
-      .rd_valid_o(pm.bvalid),
-      .rd_ready_i(pm.bready),
-      .rd_data_o (pm.bresp)
-    );
-
-    fifo_async #(
-      .WIDTH(17),
-      .DEPTH(4)
-    ) u_m_ar (
-      .wr_clk_i  (proc_clk_q),
-      .wr_rst_ni (proc_rst_n),
-      .wr_valid_i(pm.arvalid),
-      .wr_ready_o(pm.arready),
-      .wr_data_i (pm.araddr),
-      .wr_empty_o(),
-      .rd_clk_i  (clk_i),
-      .rd_rst_ni (card_rst_n),
-      .rd_valid_o(m_axil.arvalid),
-      .rd_ready_i(m_axil.arready),
-      .rd_data_o (m_axil.araddr)
-    );
-
-    fifo_async #(
-      .WIDTH(34),
-      .DEPTH(4)
-    ) u_m_r (
-      .wr_clk_i  (clk_i),
-      .wr_rst_ni (card_rst_n),
-      .wr_valid_i(m_axil.rvalid),
-      .wr_ready_o(m_axil.rready),
-      .wr_data_i ({m_axil.rdata, m_axil.rresp}),
-      .wr_empty_o(),
-      .rd_clk_i  (proc_clk_q),
-      .rd_rst_ni (proc_rst_n),
-      .rd_valid_o(pm.rvalid),
-      .rd_ready_i(pm.rready),
-      .rd_data_o ({pm.rdata, pm.rresp})
+    control_lite u_lite (
+      .clk_i,
+      .rst_ni     (card_rst_n),
+      .proc_clk_i (proc_clk_q),
+      .proc_rst_ni(proc_rst_n),
+      .p_axil     (pm),
+      .m_axil
     );
 
     control_bursts #(
       .DATA_W(DATA_W)
     ) u_bursts (
-      .clk_i      (clk_i),
+      .clk_i,
       .rst_ni     (card_rst_n),
       .proc_clk_i (proc_clk_q),
       .proc_rst_ni(proc_rst_n),
@@ -462,7 +308,7 @@ module control_clock
     always_ff @(posedge clk_i or negedge card_rst_n) begin
       if (!card_rst_n) quiescent_o <= 1'b0;
       else
-        quiescent_o <= rested && aw_empty && w_empty && ar_empty && i_empty && !s_axil.rvalid && !i_valid && !msix_valid_o &&
+        quiescent_o <= rested && s_empty && i_empty && !s_axil.rvalid && !i_valid && !msix_valid_o &&
                           !s_axil.awvalid && !s_axil.wvalid && !s_axil.arvalid && !card_msix_valid_i;
     end
   end

@@ -180,8 +180,8 @@ module walk_check_formal
       its_pd : assert (state == HEAD || dut.u_region.pd_i == pd_q);
       granted_first : assert (!place || (judged_q && placed_q < grants_q));
       of_a_good_fpdu : assert (!place || (whole_q && header_q.err == ERR_NONE && !refused_q && header_q.kind != CLASS_ENGINE));
-      address : assert (!place || dut.op_d.iova == grant_q[placed_q[1:0]].iova);
-      bytes : assert (!place || dut.op_d.bytes == grant_q[placed_q[1:0]].bytes);
+      address : assert (!place || dut.run_iova == grant_q[placed_q[1:0]].iova);
+      bytes : assert (!place || dut.run_bytes_o == grant_q[placed_q[1:0]].bytes);
       run : assert (run_valid == place && (!run_valid || run_bytes == grant_q[placed_q[1:0]].bytes));
       op_is_it : assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
       run_ends : assert (!run_valid || run_end == (placed_q + 3'd1 == grants_q));

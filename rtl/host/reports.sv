@@ -1,4 +1,4 @@
-// The report rings of all ports: a report_writer for each, and one path to dma_write.
+// The report rings of all ports: a report_writer for each, and one path to dma_write, which runs ahead (report_ahead).
 //
 // Handshake: ready/valid. Outputs are those of the writers, one port after the other.
 // Pipeline:  receive ──► by the report's port ─┬─► report_writer 0 ─┐
@@ -120,23 +120,50 @@ module reports
     );
   end
 
+  // What goes to report_ahead, from one writer or the other.
+  logic out_cmd_valid, out_cmd_ready, out_valid, out_ready, out_last, ahead_idle;
+  logic [      63:0] out_addr;
+  logic [DATA_W-1:0] out_data;
+
+  report_ahead #(
+    .DATA_W(DATA_W)
+  ) u_ahead (
+    .clk_i,
+    .rst_ni,
+    .cmd_valid_i(out_cmd_valid),
+    .cmd_ready_o(out_cmd_ready),
+    .cmd_addr_i (out_addr),
+    .wr_valid_i (out_valid),
+    .wr_ready_o (out_ready),
+    .wr_data_i  (out_data),
+    .wr_last_i  (out_last),
+    .cmd_valid_o,
+    .cmd_ready_i,
+    .cmd_addr_o,
+    .wr_valid_o,
+    .wr_ready_i,
+    .wr_data_o,
+    .wr_last_o,
+    .idle_o     (ahead_idle)
+  );
+
   assign stall_o   = |stall;
   assign rx_full_o = |(stall & rx_valid);
-  assign idle_o    = &idle;
+  assign idle_o    = &idle && ahead_idle;
 
   if (PORTS == 1) begin : gen_one_port
     assign rx_valid      = rx_valid_i;
     assign rx_ready_o    = rx_ready[0];
     assign tx_valid      = tx_valid_i;
     assign tx_ready_o    = tx_ready;
-    assign cmd_valid_o   = cmd_valid[0];
-    assign cmd_ready     = cmd_ready_i;
-    assign cmd_addr_o    = cmd_addr[0];
-    assign wr_valid_o    = valid[0];
-    assign ready         = wr_ready_i;
-    assign wr_data_o     = data[0];
+    assign out_cmd_valid = cmd_valid[0];
+    assign cmd_ready     = out_cmd_ready;
+    assign out_addr      = cmd_addr[0];
+    assign out_valid     = valid[0];
+    assign ready         = out_ready;
+    assign out_data      = data[0];
     assign wr_count_o    = count[0];
-    assign wr_last_o     = last[0];
+    assign out_last      = last[0];
     assign written       = written_i;
     assign failed        = failed_i;
     assign msix_valid_o  = msix_valid[0];
@@ -219,20 +246,20 @@ module reports
     logic port_q, over, of_port, order_ready, order_valid;
 
     // Command and beats of a report go together: the port changes when both are sent.
-    assign over = (!cmd_valid[port_q] || cmd_ready_i) && (!valid[port_q] || (wr_ready_i && last[port_q]));
+    assign over = (!cmd_valid[port_q] || out_cmd_ready) && (!valid[port_q] || (out_ready && last[port_q]));
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) port_q <= 1'b0;
       else if (over && (cmd_valid[!port_q] || valid[!port_q])) port_q <= !port_q;
     end
 
-    assign cmd_valid_o = cmd_valid[port_q] && order_ready;
-    assign cmd_ready   = {port_q, !port_q} & {2{cmd_ready_i && order_ready}};
-    assign cmd_addr_o  = cmd_addr[port_q];
-    assign wr_valid_o  = valid[port_q];
-    assign ready       = {port_q, !port_q} & {2{wr_ready_i}};
-    assign wr_data_o   = data[port_q];
-    assign wr_count_o  = count[port_q];
-    assign wr_last_o   = last[port_q];
+    assign out_cmd_valid = cmd_valid[port_q] && order_ready;
+    assign cmd_ready     = {port_q, !port_q} & {2{out_cmd_ready && order_ready}};
+    assign out_addr      = cmd_addr[port_q];
+    assign out_valid     = valid[port_q];
+    assign ready         = {port_q, !port_q} & {2{out_ready}};
+    assign out_data      = data[port_q];
+    assign wr_count_o    = count[port_q];
+    assign out_last      = last[port_q];
 
     // Answers come in the order of the commands, and are used a cycle later.
     logic written_q, failed_q;
@@ -248,7 +275,7 @@ module reports
     ) u_order (
       .clk_i,
       .rst_ni,
-      .wr_valid_i(cmd_valid_o && cmd_ready_i),
+      .wr_valid_i(out_cmd_valid && out_cmd_ready),
       .wr_ready_o(order_ready),
       .wr_data_i (port_q),
       .rd_valid_o(order_valid),
@@ -283,7 +310,7 @@ module reports
       end else begin
         report_q         <= report;
         trace_o[0]       <= report[port_q];
-        trace_o[0].valid <= cmd_valid_o && cmd_ready_i;
+        trace_o[0].valid <= out_cmd_valid && out_cmd_ready;
         trace_o[1]       <= trace[0][1].valid ? trace[0][1] : trace[1][1];
       end
     end

@@ -72,6 +72,30 @@ package weft_int_pkg;
     logic       rx_ignored;      // a frame from the MAC, in loopback
   } host_activity_t;
 
+  // What the card's edge tells its core.
+  typedef struct packed {
+    logic        resetting;    // a reset is in progress
+    logic [31:0] resets;       // since power-on
+    logic        core_idle;    // as quiescence has it
+    logic        write_stall;  // as in host_activity_t, from here on
+    logic        aw_stall;
+    logic        msix;
+    logic        rx_ignored;
+    logic        looped;       // transmit goes to receive
+  } edge_t;
+
+  // Which parts of the core are idle.
+  typedef struct packed {
+    logic rx;
+    logic tx;
+    logic read;
+    logic write;
+    logic reports;
+    logic capture;
+    logic regs;
+    logic trace;
+  } core_idle_t;
+
   // Words of a port's registers, by address: from JOB_BASE_LO to RAW_RESERVE.
   parameter int unsigned PORT_FIRST = 16;
   parameter int unsigned PORT_LAST = 36;

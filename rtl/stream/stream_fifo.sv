@@ -13,7 +13,7 @@ module stream_fifo #(
 ) (
   input logic clk_i,
   input logic rst_ni,
-  input logic clear_i,  // drops what is inside
+  input logic clear_i, // drops what is inside
 
   input  logic             in_valid_i,
   output logic             in_ready_o,

@@ -3,8 +3,8 @@
 
     rtl/syn/integration.py [--write]
 
-The page has the template as lint elaborates it, and each port of weft_card in its table, once; weft.core lists the files of weft_card.f, in their
-order; the pictures are those of waves.py. --write renews all but the table. Ends with status 1 and a line for each difference.
+The page has the template as lint elaborates it, and each port of weft_card in its table, once; weft_card.f lists the files that the card needs,
+and weft.core those of weft_card.f, in their order; the pictures are those of waves.py. --write renews all but the table and weft_card.f. Ends with status 1 and a line for each difference.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 
+import needs
 import synth
 import waves
 
@@ -61,13 +62,20 @@ def ports() -> list[str]:
     return wrong + [f"{PAGE.name}: {name} is there {named.count(name)} times" for name in sorted(set(named)) if named.count(name) > 1]
 
 
+def lists() -> list[str]:
+    """Files that the card needs and weft_card.f lacks, and files in it that it does not need."""
+    has, wants = synth.listed("weft_card.f"), needs.needed("weft_card")
+    wrong = [f"weft_card.f lacks {file}, which the card needs" for file in wants if file not in has]
+    return wrong + [f"weft_card.f lists {file}, which the card does not need" for file in has if file not in wants]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Hold docs/integrating.md and weft.core equal to the card.")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     wanted = {PAGE: page(), CORE: core()}
     wanted |= {ROOT / f"docs/pictures/{name}.svg": waves.svg(name) for name in waves.WAVES}
-    wrong = ports()
+    wrong = ports() + lists()
     for path, text in wanted.items():
         if options.write:
             path.write_text(text)

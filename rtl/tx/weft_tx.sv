@@ -2,14 +2,14 @@
 //
 // Handshake: Jobs run strictly in order. Reads, reports and MAC are ready/valid; push writes are always taken. A frame once begun has no gap at the
 //            MAC.
-// Pipeline:  jobs ─► job_check ─► segmenter ─┬─ reads ─────────────────► host memory ─┐
-//                           │ FLOW_TX        └─ steps ─► FIFO ─► gather ◄──────────────┘
+// Pipeline:  jobs ─► job_check ─► tx_steps ─┬─ reads ──────────────────► host memory ─┐
+//                           │ FLOW_TX       └─ steps ─► gather ◄──────────────────────┘
 //                                                                  │ pieces of TCP payload, headers' fields
 //                                                                framer ─► MAC
 //            stage        | what happens                                       | hazards
 //            tx_jobs      | jobs are fetched ahead, from ring or push window   | room for reports (`hold_i`)
 //            tx_job_check | flow lookup and checks, four cycles a job
-//            tx_segmenter | one step and its reads for each frame, four cycles | STEPS frames ahead at most
+//            tx_steps     | one step and its reads for each frame, four cycles | STEPS frames ahead at most
 //            tx_gather    | pieces of TCP payload, as reads are answered       | room for layout, frame and report
 //            tx_framer    | markers, CRC, checksum, headers                    | the store holds a frame until its checksum is known
 // Why:       Reads run ahead of the data by up to STEPS frames. A frame is sent only when its checksum is known and all its bytes were read without
@@ -86,9 +86,6 @@ module weft_tx
   output trace_event_t [             2:0]       trace_o,   // jobs begun; jobs done; frames out
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
-
-  localparam int unsigned STEPS = 32'(DEPTHS.steps);  // frames whose reads may be in flight
-  localparam int unsigned SLOTS = 16;  // inline payloads in wait
 
   // ---------------------------------------------------------------- jobs
   logic job_valid, job_ready, job_error, jobs_idle, table_idle;
@@ -175,15 +172,13 @@ module weft_tx
   logic          abort;
   logic   [31:0] abort_number;
   epoch_t        abort_epoch;
-  logic cut_valid, cut_ready, step_valid, step_ready;
-  step_t cut, step;
-  logic slot_in_valid, slot_in_ready, slot_valid, slot_ready;
-  logic [511:0] slot_in, slot;
-  logic read_valid, read_ready;
-  logic [63:0] read_addr;
-  logic [13:0] read_bytes, ga_bytes;
+  logic step_valid, step_ready, slot_valid, slot_ready;
+  step_t         step;
+  logic  [511:0] slot;
 
-  tx_segmenter u_segmenter (
+  tx_steps #(
+    .STEPS(32'(DEPTHS.steps))
+  ) u_steps (
     .clk_i,
     .rst_ni,
     .checked_valid_i(checked_valid),
@@ -192,71 +187,17 @@ module weft_tx
     .abort_i        (abort),
     .abort_number_i (abort_number),
     .abort_epoch_i  (abort_epoch),
-    .step_valid_o   (cut_valid),
-    .step_ready_i   (cut_ready),
-    .step_o         (cut),
-    .slot_valid_o   (slot_in_valid),
-    .slot_ready_i   (slot_in_ready),
-    .slot_o         (slot_in),
-    .read_valid_o   (read_valid),
-    .read_ready_i   (read_ready),
-    .read_addr_o    (read_addr),
-    .read_bytes_o   (read_bytes)
+    .step_valid_o   (step_valid),
+    .step_ready_i   (step_ready),
+    .step_o         (step),
+    .slot_valid_o   (slot_valid),
+    .slot_ready_i   (slot_ready),
+    .slot_o         (slot),
+    .req_valid_o    (ga_req_valid_o),
+    .req_ready_i    (ga_req_ready_i),
+    .req_addr_o     (ga_req_addr_o),
+    .req_bytes_o    (ga_req_bytes_o)
   );
-
-  // Jobs between tx_job_fetch and the end of the last step: one each in the register of the ports, job_check and segmenter, one for each step in
-  // u_steps and gather.
-  localparam int unsigned JOBS_UNDER_WAY = 3 + STEPS + 3;
-  if ((1 << EPOCH_W) <= JOBS_UNDER_WAY) begin : gen_epoch_check
-    $error("weft_tx: jobs under way may be of more epochs than there are numbers");
-  end
-
-  fifo_sync #(
-    .WIDTH($bits(step_t)),
-    .DEPTH(STEPS)
-  ) u_steps (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(cut_valid),
-    .wr_ready_o(cut_ready),
-    .wr_data_i (cut),
-    .rd_valid_o(step_valid),
-    .rd_ready_i(step_ready),
-    .rd_data_o (step),
-    .count_o   ()
-  );
-
-  fifo_sync #(
-    .WIDTH(512),
-    .DEPTH(SLOTS)
-  ) u_slots (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(slot_in_valid),
-    .wr_ready_o(slot_in_ready),
-    .wr_data_i (slot_in),
-    .rd_valid_o(slot_valid),
-    .rd_ready_i(slot_ready),
-    .rd_data_o (slot),
-    .count_o   ()
-  );
-
-  fifo_sync #(
-    .WIDTH(64 + 14),
-    .DEPTH(4)
-  ) u_reads (
-    .clk_i,
-    .rst_ni,
-    .wr_valid_i(read_valid),
-    .wr_ready_o(read_ready),
-    .wr_data_i ({read_bytes, read_addr}),
-    .rd_valid_o(ga_req_valid_o),
-    .rd_ready_i(ga_req_ready_i),
-    .rd_data_o ({ga_bytes, ga_req_addr_o}),
-    .count_o   ()
-  );
-
-  assign ga_req_bytes_o = 16'(ga_bytes);
 
   // ---------------------------------------------------------------- payload
   logic piece_valid, piece_ready, piece_last;

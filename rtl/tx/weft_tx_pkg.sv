@@ -21,7 +21,7 @@ package weft_tx_pkg;
   parameter logic [1:0] STATUS_READ_ERROR = 2'(JOB_STATUS_READ_ERROR);
 
   // Which set-up of which port's job ring a job belongs to. A set-up of which no job was given out does not count. So jobs in flight are of at most
-  // as many set-ups as there are jobs: fewer than there are numbers (weft_tx).
+  // as many set-ups as there are jobs: fewer than there are numbers (tx_steps).
   // verilator lint_off UNUSEDPARAM
   parameter int unsigned EPOCH_W = 6;
   // verilator lint_on UNUSEDPARAM

@@ -5,18 +5,18 @@
 #   SLR0   [ the card ]              [ PCIe: PCIE4CE4_X1Y0, GTY quads X1Y0 to X1Y3 (right) ]
 
 create_pblock pblock_card
-add_cells_to_pblock pblock_card [get_cells {u_card u_write_whole u_read_pace u_bar_port u_board_regs}]
+add_cells_to_pblock pblock_card [get_cells {u_card u_pcie/u_write_whole u_pcie/u_read_pace u_pcie/u_bar_port u_board_regs}]
 resize_pblock pblock_card -add SLR0
 
 # The bridge stays near its block, in half of the die, and gives way where the card needs room.
 create_pblock pblock_pcie
-add_cells_to_pblock pblock_pcie [get_cells {u_qdma u_irq u_flr}]
+add_cells_to_pblock pblock_pcie [get_cells {u_pcie/u_qdma u_pcie/u_irq u_pcie/u_flr}]
 resize_pblock pblock_pcie -add CLOCKREGION_X4Y0:CLOCKREGION_X7Y3
 set_property IS_SOFT TRUE [get_pblocks pblock_pcie]
 
 # All that has the MAC's clock, and the FIFOs with both. The whole die: of CMACE4_X0Y4 the die is known, and not the clock region.
 create_pblock pblock_mac
-add_cells_to_pblock pblock_mac [get_cells {u_cmac u_link_up u_link u_rx_fifo u_tx_fifo u_rx_reset u_tx_reset u_far_rst}]
+add_cells_to_pblock pblock_mac [get_cells {u_mac/u_cmac u_mac/u_link_up u_mac/u_link u_mac/u_rx_fifo u_mac/u_tx_fifo u_mac/u_rx_reset u_mac/u_tx_reset u_far_rst}]
 resize_pblock pblock_mac -add SLR1
 
 # The registers on either side of the crossing.

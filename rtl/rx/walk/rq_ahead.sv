@@ -1,6 +1,6 @@
 // Receive elements of every flow on chip: ELEMENTS from the one a flow used last, in block RAM by flow.
 //
-// Handshake: `here_o` and `element_o` follow flow and MSN by three cycles; `awaited_o`: the element is being read. `attach_*`, `place_*`, `tail_*` are
+// Handshake: `here_o` and `element_o` follow flow and MSN by three cycles; `awaited_o`: the element is being read. `attach_i`, `place_i`, `tail_i` are
 //            pulses and always taken. `req_*` is ready/valid, a request is one element; `answer_i` is a pulse, in the order of the requests, and
 //            never with `stall_o`.
 // Pipeline:  stage     | registers          | what happens                                    | hazards
@@ -27,6 +27,7 @@
 
 module rq_ahead
   import weft_card_pkg::*;
+  import walk_pkg::*;
 #(
   parameter int unsigned NUM_FLOWS = 256,
   parameter int unsigned READS     = 32,   // in flight, at most
@@ -41,27 +42,14 @@ module rq_ahead
   output logic                    awaited_o,
   output receive_element_t        element_o,
 
-  input  logic        place_valid_i,     // the flow uses this element
-  input  logic        place_ahead_i,     // from here, not from a context
-  input  logic [15:0] place_flow_i,
-  input  logic [31:0] place_msn_i,
-  input  logic [63:0] place_rq_base_i,
-  input  logic [ 7:0] place_rq_log2_i,
-  input  logic        attach_valid_i,    // the flow becomes the card's, with this MSN
-  input  logic [15:0] attach_flow_i,
-  input  logic [31:0] attach_msn_i,
-  input  logic [63:0] attach_rq_base_i,
-  input  logic [ 7:0] attach_rq_log2_i,
-  input  logic        evict_valid_i,     // the flow has lost its context
-  input  logic [15:0] evict_flow_i,
-  input  logic        take_valid_i,      // the flow has got one: what is here of it is forgotten
-  input  logic [15:0] take_flow_i,
-  output logic        taking_o,          // it is being forgotten: no other one is taken
-  input  logic        tail_valid_i,
-  input  logic [15:0] tail_flow_i,
-  input  logic [31:0] tail_value_i,
-  input  logic        flush_i,
-  input  logic [15:0] flush_flow_i,
+  input  rq_place_t   place_i,        // the flow uses this element
+  input  logic        place_ahead_i,  // from here, not from a context
+  input  rq_place_t   attach_i,       // the flow becomes the card's, with this MSN
+  input  flow_pulse_t evict_i,        // the flow has lost its context
+  input  flow_pulse_t take_i,         // the flow has got one: what is here of it is forgotten
+  output logic        taking_o,       // it is being forgotten: no other one is taken
+  input  rq_tail_t    tail_i,
+  input  flow_pulse_t flush_i,
 
   output logic         req_valid_o,
   input  logic         req_ready_i,
@@ -105,9 +93,7 @@ module rq_ahead
     .clk_i,
     .rst_ni,
     .flush_i,
-    .flush_flow_i,
-    .take_valid_i,
-    .take_flow_i,
+    .take_i,
     .taking_o,
     .clears_o   (clear_q),
     .flush_o    (flush_q),
@@ -168,22 +154,11 @@ module rq_ahead
   ) u_places (
     .clk_i,
     .rst_ni,
-    .place_valid_i,
+    .place_i,
     .place_ahead_i,
-    .place_flow_i,
-    .place_msn_i,
-    .place_rq_base_i,
-    .place_rq_log2_i,
-    .attach_valid_i,
-    .attach_flow_i,
-    .attach_msn_i,
-    .attach_rq_base_i,
-    .attach_rq_log2_i,
-    .evict_valid_i,
-    .evict_flow_i,
-    .tail_valid_i,
-    .tail_flow_i,
-    .tail_value_i,
+    .attach_i,
+    .evict_i,
+    .tail_i,
     .clears_i     (clear_q),
     .clear_flow_i (forget_at[SLOT_W+:FLOW_W]),
     .flush_i      (flush_q),
@@ -218,7 +193,7 @@ module rq_ahead
   logic evicted_q, known_q, has_q, far_q, there_q, was_asked, ask_take, ask_held, gone, done;
   logic [31:0] posted_q, from_q, next_q, beyond, behind;
   logic [SLOT_W:0] most_q, beyond_q, left_q;  // elements from next_q on
-  assign flow_pop  = fill_q == Idle && flow_valid && !stall_o && !flush_i;
+  assign flow_pop  = fill_q == Idle && flow_valid && !stall_o && !flush_i.valid;
   assign gone      = gone_q && of_q == gone_flow_q;
   // What was asked for before is skipped, if that was of these elements.
   assign beyond    = asked_q.msn - from_q;

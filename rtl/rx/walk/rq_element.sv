@@ -8,9 +8,7 @@
 //            want - 2 | near_q, had_q, target_q | its first MSN; if none, a context to replace (rq_oldest)
 //            want - 1 | same_q, into_q, fits_q  | the wanted one is at the output; has been read           | sure_q: nothing changed meanwhile
 //            want     | held_q                  | here; else from rq_answer (`in_window`) or `miss`
-//            Look     | of_q                    | a context is selected, one with a miss first             | demand_q
-//            Step1-4  | rq_request              | what to read next, and its address                       | changed_q: a read ahead is abandoned
-//            Ask      | req_valid_q             | the read is requested                                    | waits for the request before
+//            rq_fetch | see there               | the contexts in turn: what to read next, one with a miss first
 //            answer   | rq_answer               | elements are stored, count_q grows                       | takes effect a cycle late
 // Why:       The element used last is kept, so a message of many FPDUs reads its element once. Those posted behind it are read ahead, so a stream of
 //            short Sends does not wait for host memory. CONTEXTS flows have that. Any other flow finds its next elements in rq_ahead; it gets a context
@@ -25,6 +23,7 @@
 
 module rq_element
   import weft_card_pkg::*;
+  import walk_pkg::*;
 #(
   parameter  int unsigned DATA_W    = 512,
   parameter  int unsigned CONTEXTS  = 8,
@@ -71,9 +70,7 @@ module rq_element
   output logic idle_o
 );
   localparam int unsigned SLOTS = 64;  // elements of a context
-  localparam int unsigned CHUNK = 8;  // elements of a read, at most
   localparam int unsigned EACH = 5;  // reads ahead in flight, of all contexts: more would hold those of rq_ahead up
-  localparam int unsigned READS = 64;  // of all
   localparam int unsigned CONTEXT_W = $clog2(CONTEXTS);
   localparam int unsigned SLOT_W = $clog2(SLOTS);
   localparam int unsigned EACH_W = $clog2(EACH + 1);
@@ -85,14 +82,11 @@ module rq_element
   logic [15:0] held_flow_q;
   logic [31:0] held_msn_q;
 
-  // For each context its flow, and the elements [base, base + count) of its queue that were read. Those below base + upto are being read.
+  // For each context its flow, and the elements [base, base + count) of its queue that were read. Base, and what is being read, are in rq_fetch.
   logic [CONTEXTS-1:0] valid_q, alone_q, once_q, reading_q, stale_q;
   logic [CONTEXTS-1:0][EACH_W-1:0] reads_q, marked_q;  // in flight; of these, from before the mark
-  logic [CONTEXTS-1:0][15:0] flow_q;
-  logic [CONTEXTS-1:0][31:0] base_q, posted_q;
-  logic [CONTEXTS-1:0][SLOT_W:0] count_q, upto_q;  // upto_q: follows the base
-  logic [CONTEXTS-1:0][63:0] rq_base_q;
-  logic [CONTEXTS-1:0][ 7:0] rq_log2_q;
+  logic [CONTEXTS-1:0][    15:0] flow_q;
+  logic [CONTEXTS-1:0][SLOT_W:0] count_q;
 
   // ------------------------------------------------------------------ the wanted element
   logic known, in_window, miss, take_miss, room, flush_q, ahead, idle, idle_q, aged_q;
@@ -127,12 +121,12 @@ module rq_element
   // one may be used. `sure_q`: nothing has changed since; `fit_q`: but for elements that came, so that what was there still is.
   logic old_q;  // `once_i` of the cycle before: a flush takes effect as late
   logic same_q, fits_q, free_q, had_q, calm, fit_q, sure_q, ends, ends_q, close;
-  context_t             target_q;
-  logic     [     31:0] near_q;  // the context's base, and count
-  logic     [ SLOT_W:0] near_count_q;
-  logic     [31:SLOT_W] far;
-  logic [SLOT_W-1:0] into_q, into_old_q;
-  logic [SLOT_W:0] into;
+  context_t target_q;
+  logic [31:0] near_q, base;  // the context's base, of a cycle ago and now
+  logic [  SLOT_W:0] near_count_q;  // and its count
+  logic [ 31:SLOT_W] far;
+  logic [SLOT_W-1:0] into_q;
+  logic [  SLOT_W:0] into;
   assign into       = {1'b0, msn_i[SLOT_W-1:0]} - {1'b0, near_q[SLOT_W-1:0]};
   // Whether base and MSN agree in the upper bits, the carry of the lower ones included: each bit follows from those at its right.
   assign far        = near_q[31:SLOT_W] ^ msn_i[31:SLOT_W] ^ {near_q[30:SLOT_W] & ~msn_i[30:SLOT_W], into[SLOT_W]};
@@ -155,7 +149,7 @@ module rq_element
   end
   always_ff @(posedge clk_i) begin
     same_q       <= in_window || miss || (held_flow_q == flow_i && held_msn_q == msn_i);
-    near_q       <= base_q[current];
+    near_q       <= base;
     near_count_q <= count_q[current];
     ends_q       <= ends;
     into_q       <= into[SLOT_W-1:0];
@@ -178,152 +172,76 @@ module rq_element
     flush_flow_q <= flush_flow_i;
   end
 
-  // The new tail of a flow with a context, unless another flow takes the context.
-  logic [CONTEXTS-1:0] told_q;
-  logic [        31:0] told_value_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) told_q <= '0;
-    else begin
-      for (int unsigned i = 0; i < CONTEXTS; i++) begin
-        told_q[i] <= tail_valid_i && valid_q[i] && flow_q[i] == tail_flow_i && !(miss && target_q == context_t'(i));
-      end
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    told_value_q <= tail_value_i;
-  end
-
   // ------------------------------------------------------------------ reads
-  // Selects one context after the other, one with a miss (`demand_q`) first.
-  typedef enum logic [2:0] {
-    Look,   // a context is selected; rq_request then takes four cycles
-    Step1,
-    Step2,
-    Step3,
-    Step4,
-    Ask
-  } look_e;
-  look_e       look_q;
-  logic        led_q;  // `scan_q` is of the element used last, and was not selected yet
-  logic  [4:0] all_q;  // reads of contexts in flight
-  logic req_valid_q, ahead_ask, ahead_ready, ahead_asked, asked, demand_q, of_demand_q, changed, changed_q, allowed_q, can_q, posted, failed;
-  context_t scan_q, demand_of_q, of_q;
-  logic [3:0] chunk, chunk_q;
-  logic [SLOT_W-1:0] slot;
-  logic [63:0] addr, addr_q, ahead_addr;
-  logic roomy;
-
-  rq_request #(
-    .CHUNK (CHUNK),
-    .SLOT_W(SLOT_W)
-  ) u_request (
-    .clk_i,
-    .demand_i (of_demand_q),
-    .base_i   (base_q[of_q]),
-    .count_i  (upto_q[of_q]),
-    .posted_i (posted_q[of_q]),
-    .rq_base_i(rq_base_q[of_q]),
-    .rq_log2_i(rq_log2_q[of_q]),
-    .slot_o   (slot),
-    .chunk_o  (chunk),
-    .addr_o   (addr),
-    .posted_o (posted)
-  );
-
-  // The selected context may have changed: a read ahead is abandoned.
-  assign changed     = miss || (ends && failed) || flush_q;
-  // A miss is not taken in the cycle of a read ahead.
-  assign take_miss   = !demand_q && look_q != Ask;
-  // rq_ahead asks between the contexts.
-  assign ahead_ready = look_q != Ask && !req_valid_q && roomy;
-  assign ahead_asked = ahead_ask && ahead_ready;
-  assign asked       = look_q == Ask && !req_valid_q && (of_demand_q || !changed_q);
-  assign ahead       = asked && !of_demand_q && posted && can_q && !flush_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      look_q      <= Look;
-      demand_q    <= 1'b0;
-      led_q       <= 1'b0;
-      scan_q      <= '0;
-      req_valid_q <= 1'b0;
-    end else begin
-      unique case (look_q)
-        Look:    look_q <= Step1;
-        Step1:   look_q <= Step2;
-        Step2:   look_q <= Step3;
-        Step3:   look_q <= Step4;
-        Step4:   look_q <= Ask;
-        default: if (!req_valid_q) look_q <= Look;
-      endcase
-      if (miss) demand_q <= 1'b1;
-      else if (look_q == Look) demand_q <= 1'b0;
-      if (in_window) scan_q <= current;
-      else if (look_q == Look && !demand_q) scan_q <= scan_q + 1'b1;
-      else if (look_q == Ask && changed_q && !of_demand_q && !led_q) scan_q <= of_q;
-      if (in_window) led_q <= 1'b1;
-      else if (look_q == Look && !demand_q) led_q <= 1'b0;
-      if (el_req_ready_i) req_valid_q <= 1'b0;
-      if (ahead || (asked && of_demand_q) || ahead_asked) req_valid_q <= 1'b1;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (miss) demand_of_q <= target_q;
-    changed_q <= changed || (look_q != Look && changed_q);
-    if (look_q == Look) begin
-      of_q        <= demand_q ? demand_of_q : scan_q;
-      of_demand_q <= demand_q;
-    end
-    // Changes since then are in `changed_q`.
-    can_q     <= allowed_q && valid_q[of_q] && roomy && 32'(all_q) < EACH;
-    allowed_q <= !alone_q[of_q] && 32'(upto_q[of_q]) <= SLOTS - CHUNK;
-    if (!req_valid_q) begin
-      chunk_q <= look_q != Ask ? 4'd1 : chunk;
-      addr_q  <= look_q != Ask ? ahead_addr : addr;
-    end
-  end
-
-  logic mark_q, demanded, ahead_stall, ahead_ends, ahead_failed, ahead_marked, ahead_idle;
+  rq_place_t place, attach;
+  rq_tail_t tail;
+  logic ahead_ask, ahead_ready, ahead_stall, ahead_ends, ahead_failed, ahead_marked, ahead_idle, failed, demanded, resting, mark_q;
+  context_t of, ended;  // the read ahead that is asked for; the one that is answered
+  logic [  3:0] gain;
+  logic [ 63:0] ahead_addr;
   logic [511:0] ahead_arrived;
   receive_element_t ahead_element, context_element;
-  context_t       ended;
-  logic     [3:0] gain;
-  rq_answer #(
+
+  rq_fetch #(
     .DATA_W  (DATA_W),
     .CONTEXTS(CONTEXTS),
     .SLOTS   (SLOTS),
-    .READS   (READS)
-  ) u_answer (
+    .EACH    (EACH)
+  ) u_fetch (
     .clk_i,
     .rst_ni,
-    .read_i         (ahead || (asked && of_demand_q)),
-    .read_context_i (of_q),
-    .read_demand_i  (of_demand_q),
-    .read_chunk_i   (chunk),
-    .read_slot_i    (slot),
-    .read_ahead_i   (ahead_asked),
-    .roomy_o        (roomy),
-    .ahead_stall_i  (ahead_stall),
-    .ahead_ends_o   (ahead_ends),
-    .ahead_failed_o (ahead_failed),
-    .ahead_element_o(ahead_arrived),
-    .rsp_valid_i    (el_rsp_valid_i),
-    .rsp_ready_o    (el_rsp_ready_o),
-    .rsp_data_i     (el_rsp_data_i),
-    .rsp_last_i     (el_rsp_last_i),
-    .rsp_error_i    (el_rsp_error_i),
+    .valid_i        (valid_q),
+    .alone_i        (alone_q),
+    .reading_i      (reading_q),
+    .flow_i         (flow_q),
+    .want_i,
+    .want_msn_i     (msn_i[SLOT_W-1:0]),
+    .match_i        (match_q),
+    .current_i      (current),
+    .used_i         (in_window),
+    .into_i         (into_q),
+    .miss_i         (miss),
+    .target_i       (target_q),
+    .msn_i          (held_msn_q),
+    .posted_i,
+    .rq_base_i,
+    .rq_log2_i,
+    .base_o         (base),
+    .tail_i         (tail),
+    .flush_i,
+    .flush_late_i   (flush_q),
+    .take_miss_o    (take_miss),
+    .ahead_o        (ahead),
+    .ahead_of_o     (of),
+    .other_valid_i  (ahead_ask),
+    .other_ready_o  (ahead_ready),
+    .other_addr_i   (ahead_addr),
+    .other_stall_i  (ahead_stall),
+    .other_ends_o   (ahead_ends),
+    .other_failed_o (ahead_failed),
+    .other_element_o(ahead_arrived),
+    .el_req_valid_o,
+    .el_req_ready_i,
+    .el_req_addr_o,
+    .el_req_bytes_o,
+    .rest_o         (resting),
+    .el_rsp_valid_i,
+    .el_rsp_ready_o,
+    .el_rsp_data_i,
+    .el_rsp_last_i,
+    .el_rsp_error_i,
     .ends_o         (ends),
-    .ends_failed_o  (failed),
-    .ends_demand_o  (demanded),
-    .ends_context_o (ended),
-    .ends_chunk_o   (gain),
-    .look_i         (in_window),
-    .look_context_i (current),
-    .look_slot_i    (msn_i[SLOT_W-1:0]),
+    .failed_o       (failed),
+    .demanded_o     (demanded),
+    .ended_o        (ended),
+    .gain_o         (gain),
     .element_o      (context_element)
   );
+
   assign element_o = near ? ahead_element : context_element;
+  assign place     = {(in_window || ahead_used || (miss && !had_q)) && !old_q, flow_i, msn_i, rq_base_i, rq_log2_i};
+  assign attach    = {attach_valid_i, attach_flow_i, attach_msn_i, attach_rq_base_i, attach_rq_log2_i};
+  assign tail      = {tail_valid_i, tail_flow_i, tail_value_i};
 
   rq_ahead #(
     .NUM_FLOWS(NUM_FLOWS),
@@ -336,27 +254,14 @@ module rq_element
     .here_o          (ahead_here),
     .awaited_o       (ahead_awaited),
     .element_o       (ahead_element),
-    .place_valid_i   ((in_window || ahead_used || (miss && !had_q)) && !old_q),
+    .place_i         (place),
     .place_ahead_i   (ahead_used),
-    .place_flow_i    (flow_i),
-    .place_msn_i     (msn_i),
-    .place_rq_base_i (rq_base_i),
-    .place_rq_log2_i (rq_log2_i),
-    .attach_valid_i,
-    .attach_flow_i,
-    .attach_msn_i,
-    .attach_rq_base_i,
-    .attach_rq_log2_i,
-    .evict_valid_i   (miss && !had_q && valid_q[target_q]),
-    .evict_flow_i    (flow_q[target_q]),
-    .take_valid_i    (miss && !had_q && !old_q),
-    .take_flow_i     (flow_i),
+    .attach_i        (attach),
+    .evict_i         ({miss && !had_q && valid_q[target_q], flow_q[target_q]}),
+    .take_i          ({miss && !had_q && !old_q, flow_i}),
     .taking_o        (ahead_taking),
-    .tail_valid_i,
-    .tail_flow_i,
-    .tail_value_i,
-    .flush_i,
-    .flush_flow_i,
+    .tail_i          (tail),
+    .flush_i         ({flush_i, flush_flow_i}),
     .req_valid_o     (ahead_ask),
     .req_ready_i     (ahead_ready),
     .req_addr_o      (ahead_addr),
@@ -374,28 +279,27 @@ module rq_element
   logic [CONTEXTS-1:0] grows, finishes, last;
   always_comb begin
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      grows[i]    = ahead && of_q == context_t'(i);
+      grows[i]    = ahead && of == context_t'(i);
       finishes[i] = ends && ended == context_t'(i);
       last[i]     = finishes[i] && !grows[i] && reads_q[i] == EACH_W'(1);
     end
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q         <= '0;
-      alone_q         <= '0;
-      once_q          <= '0;
-      reading_q       <= '0;
-      reads_q         <= '0;
-      stale_q         <= '0;
-      marked_q        <= '0;
-      match_q         <= '0;
-      held_q          <= 1'b0;
-      held_error_q    <= 1'b0;
-      count_q         <= '0;
-      {mark_q, all_q} <= '0;
+      valid_q      <= '0;
+      alone_q      <= '0;
+      once_q       <= '0;
+      reading_q    <= '0;
+      reads_q      <= '0;
+      stale_q      <= '0;
+      marked_q     <= '0;
+      match_q      <= '0;
+      held_q       <= 1'b0;
+      held_error_q <= 1'b0;
+      count_q      <= '0;
+      mark_q       <= 1'b0;
     end else begin
       mark_q  <= mark_i;
-      all_q   <= all_q + 5'(ahead || (asked && of_demand_q)) - 5'(ends);
       match_q <= miss ? CONTEXTS'(1) << target_q : match;
 
       if (!want_i && (held_error_q || (once_q & valid_q) != '0)) begin
@@ -449,56 +353,19 @@ module rq_element
     end
   end
 
-  // A context's other fields follow a miss by a cycle; selecting it takes another one. So does the base: it is used only if the wanted element is not
-  // the one used last, so never in the cycle behind a use.
-  logic [CONTEXTS-1:0] used, used_q, missed_q;
-  always_comb begin
-    for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      used[i] = (in_window && match_q[i]) || (miss && target_q == context_t'(i));
-    end
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      missed_q <= '0;
-      used_q   <= '0;
-    end else begin
-      missed_q <= miss ? CONTEXTS'(1) << target_q : '0;
-      used_q   <= used;
-    end
-  end
   always_ff @(posedge clk_i) begin
-    into_old_q <= into_q;
     if (in_window || miss) begin
       held_flow_q <= flow_i;
       held_msn_q  <= msn_i;
     end
     for (int unsigned i = 0; i < CONTEXTS; i++) begin
-      if (used_q[i]) base_q[i] <= held_msn_q;
-      if (missed_q[i]) upto_q[i] <= (SLOT_W + 1)'(1);
-      else upto_q[i] <= upto_q[i] - ((SLOT_W + 1)'(into_old_q) & {(SLOT_W + 1) {used_q[i]}}) + ((SLOT_W + 1)'(chunk) & {(SLOT_W + 1) {grows[i]}});
       if (miss && target_q == context_t'(i)) flow_q[i] <= flow_i;
-      if (told_q[i] || missed_q[i] || (want_i && match_q[i] && valid_q[i])) posted_q[i] <= told_q[i] ? told_value_q : posted_i;
-      if (missed_q[i]) begin
-        rq_base_q[i] <= rq_base_i;
-        rq_log2_q[i] <= rq_log2_i;
-      end
     end
   end
 
-  // At rest when all contexts were selected since the last change.
-  logic [CONTEXT_W:0] looked_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) looked_q <= '0;
-    else if (want_i || flush_i || tail_valid_i || told_q != '0 || reading_q != '0) looked_q <= '0;
-    else if (!looked_q[CONTEXT_W] && asked) looked_q <= looked_q + 1'b1;
-  end
-
-  assign error_o        = held_error_q && same_q;
-  assign marked_o       = mark_q || marked_q != '0 || ahead_marked;
-  assign el_req_valid_o = req_valid_q;
-  assign el_req_addr_o  = addr_q;
-  assign el_req_bytes_o = {6'd0, chunk_q, 6'd0};
-  assign idle_o         = looked_q[CONTEXT_W] && reading_q == '0 && ahead_idle;
+  assign error_o  = held_error_q && same_q;
+  assign marked_o = mark_q || marked_q != '0 || ahead_marked;
+  assign idle_o   = resting && reading_q == '0 && ahead_idle;
 
   logic unused;
   assign unused = ^el_rsp_count_i;
@@ -506,11 +373,9 @@ module rq_element
   if (CONTEXTS < 2 || (1 << CONTEXT_W) != CONTEXTS) begin : gen_param_check
     $error("rq_element: CONTEXTS must be a power of two from 2 up");
   end
-  `WEFT_ASSERT(not_empty, el_req_valid_o -> chunk_q != 4'd0)
-  `WEFT_ASSERT(ahead_of_room, ahead -> !miss && valid_q[of_q] && 32'(reads_q[of_q]) < EACH)
+  `WEFT_ASSERT(ahead_of_room, ahead -> !miss && valid_q[of] && 32'(reads_q[of]) < EACH)
   `WEFT_ASSERT(miss_of_target, miss -> !reading_q[target_q] && target_q == (known ? current : victim) && had_q == known)
   `WEFT_ASSERT(flush_alone, flush_q -> !in_window && !miss && !ahead)
-  `WEFT_ASSERT(demand_reads, asked && of_demand_q -> reading_q[of_q])
   // What was worked out the cycle before is of the element wanted now.
   `WEFT_ASSERT(one_match, in_window -> $onehot(match_q))
   `WEFT_ASSERT(same_told, want_i && held_q -> same_q == (held_flow_q == flow_i && held_msn_q == msn_i))
@@ -519,11 +384,11 @@ module rq_element
   `WEFT_ASSERT(one_context, $onehot0(match) && $onehot0(match_q))
   `WEFT_ASSERT(
       fits_told,
-      want_i && known && count_q[current] != '0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base_q[current] < 32'(count_q[current])))
-  `WEFT_ASSERT(into_told, want_i && known && count_q[current] != '0 && in_window -> into_q == msn_i[SLOT_W-1:0] - base_q[current][SLOT_W-1:0])
+      want_i && known && count_q[current] != '0 && sure_q && !here_o -> flow_q[current] == flow_i && fits_q == (msn_i - base < 32'(count_q[current])))
+  `WEFT_ASSERT(into_told, want_i && known && count_q[current] != '0 && in_window -> into_q == msn_i[SLOT_W-1:0] - base[SLOT_W-1:0])
   for (genvar i = 0; i < int'(CONTEXTS); i++) begin : gen_count_in_range
     `WEFT_ASSERT(count_in_range, 32'(count_q[i]) <= SLOTS)
-    `WEFT_ASSERT(upto_in_range, valid_q[i] && !missed_q[i] -> 32'(upto_q[i]) <= SLOTS && (alone_q[i] || count_q[i] <= upto_q[i]))
+    `WEFT_ASSERT(count_below_upto, valid_q[i] && !u_fetch.missed_q[i] -> alone_q[i] || count_q[i] <= u_fetch.upto_q[i])
     `WEFT_ASSERT(reads_counted, reading_q[i] == (reads_q[i] != '0) && marked_q[i] <= reads_q[i])
   end
 endmodule

@@ -1,6 +1,6 @@
 // Where each flow is in its receive queue, and which flow is to be looked at next (rq_ahead).
 //
-// Handshake: `place_*`, `attach_*`, `evict_*`, `tail_*` are pulses and always taken. `flow_*` is ready/valid; place and tail of the flow that was
+// Handshake: `place_i`, `attach_i`, `evict_i`, `tail_i` are pulses and always taken. `flow_*` is ready/valid; place and tail of the flow that was
 //            taken are there a cycle later.
 // Pipeline:  stage | registers         | what happens                                | hazards
 //            place | place_q, u_places | where the flow is, and its queue, is stored | a flush of the flow drops it
@@ -10,7 +10,7 @@
 //            What the line forgets costs time alone.
 
 module rq_places
-  import weft_card_pkg::*;
+  import walk_pkg::*;
 #(
   parameter  int unsigned NUM_FLOWS = 256,
   parameter  int unsigned ELEMENTS  = 4,                  // of a flow
@@ -20,22 +20,11 @@ module rq_places
   input logic clk_i,
   input logic rst_ni,
 
-  input logic        place_valid_i,     // the flow uses this element
-  input logic        place_ahead_i,     // one that was read here, not of a context
-  input logic [15:0] place_flow_i,
-  input logic [31:0] place_msn_i,
-  input logic [63:0] place_rq_base_i,
-  input logic [ 7:0] place_rq_log2_i,
-  input logic        attach_valid_i,    // the flow becomes the card's, with this MSN
-  input logic [15:0] attach_flow_i,
-  input logic [31:0] attach_msn_i,
-  input logic [63:0] attach_rq_base_i,
-  input logic [ 7:0] attach_rq_log2_i,
-  input logic        evict_valid_i,     // the flow has lost its context
-  input logic [15:0] evict_flow_i,
-  input logic        tail_valid_i,
-  input logic [15:0] tail_flow_i,
-  input logic [31:0] tail_value_i,
+  input rq_place_t   place_i,        // the flow uses this element
+  input logic        place_ahead_i,  // one that was read here, not of a context
+  input rq_place_t   attach_i,       // the flow becomes the card's, with this MSN
+  input flow_pulse_t evict_i,        // the flow has lost its context
+  input rq_tail_t    tail_i,
 
   input logic              clears_i,      // level: the sweep after reset
   input logic [FLOW_W-1:0] clear_flow_i,
@@ -75,31 +64,31 @@ module rq_places
   assign place_write = place_valid_q && !flush_i;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) place_valid_q <= 1'b0;
-    else if ((place_valid_i && !flush_i) || attach_valid_i) place_valid_q <= !clears_i;
+    else if ((place_i.valid && !flush_i) || attach_i.valid) place_valid_q <= !clears_i;
     else if (!flush_i || place_flow_q == gone_flow_i) place_valid_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
-    if (attach_valid_i) begin
+    if (attach_i.valid) begin
       place_ahead_q <= 1'b1;
-      place_flow_q <= flow_t'(attach_flow_i);
+      place_flow_q <= flow_t'(attach_i.flow);
       place_q <= '{
           known: 1'b1,
           context_has: 1'b0,
-          msn: attach_msn_i,
+          msn: attach_i.msn,
           left: (SLOT_W + 1)'(ELEMENTS),
-          rq_base: attach_rq_base_i,
-          rq_log2: attach_rq_log2_i
+          rq_base: attach_i.rq_base,
+          rq_log2: attach_i.rq_log2
       };
-    end else if (place_valid_i) begin
+    end else if (place_i.valid) begin
       place_ahead_q <= place_ahead_i;
-      place_flow_q <= flow_t'(place_flow_i);
+      place_flow_q <= flow_t'(place_i.flow);
       place_q <= '{
           known: 1'b1,
           context_has: !place_ahead_i,
-          msn: place_ahead_i ? place_msn_i + 32'd1 : place_msn_i,
+          msn: place_ahead_i ? place_i.msn + 32'd1 : place_i.msn,
           left: place_ahead_i ? (SLOT_W + 1)'(ELEMENTS - 1) : (SLOT_W + 1)'(ELEMENTS),  // the one in use is there
-          rq_base: place_rq_base_i,
-          rq_log2: place_rq_log2_i
+          rq_base: place_i.rq_base,
+          rq_log2: place_i.rq_log2
       };
     end
   end
@@ -123,9 +112,9 @@ module rq_places
     .clk_i,
     .rst_ni,
     .ready_o      (unused_ready),
-    .write_valid_i(tail_valid_i),
-    .write_flow_i (tail_flow_i),
-    .write_value_i(tail_value_i),
+    .write_valid_i(tail_i.valid),
+    .write_flow_i (tail_i.flow),
+    .write_value_i(tail_i.value),
     .read_i       (flow_ready_i),
     .read_flow_i  (16'(flow_o)),
     .tail_o       (posted_o)
@@ -136,13 +125,13 @@ module rq_places
   flow_t push_flow;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) evict_q <= 1'b0;
-    else if (evict_valid_i) evict_q <= 1'b1;
+    else if (evict_i.valid) evict_q <= 1'b1;
     else if (fills) evict_q <= 1'b0;
   end
-  always_ff @(posedge clk_i) if (evict_valid_i) evict_flow_q <= flow_t'(evict_flow_i);
+  always_ff @(posedge clk_i) if (evict_i.valid) evict_flow_q <= flow_t'(evict_i.flow);
   assign fills     = evict_q && !(place_write && place_ahead_q);
-  assign push      = (place_write && place_ahead_q) || evict_q || (tail_valid_i && tail_flow_i >> FLOW_W == '0);
-  assign push_flow = place_write && place_ahead_q ? place_flow_q : evict_q ? evict_flow_q : flow_t'(tail_flow_i);
+  assign push      = (place_write && place_ahead_q) || evict_q || (tail_i.valid && tail_i.flow >> FLOW_W == '0);
+  assign push_flow = place_write && place_ahead_q ? place_flow_q : evict_q ? evict_flow_q : flow_t'(tail_i.flow);
   fifo_sync #(
     .WIDTH(FLOW_W + 1),
     .DEPTH(32)
@@ -167,5 +156,5 @@ module rq_places
   assign idle_o        = !place_valid_q && !evict_q && !flow_valid_o;
 
   logic unused;
-  assign unused = ^{unused_ready, flow_ready, place_flow_i, evict_flow_i, attach_flow_i};
+  assign unused = ^{unused_ready, flow_ready, place_i.flow, evict_i.flow, attach_i.flow};
 endmodule

@@ -115,36 +115,29 @@ module rx_walk
   logic fpdus_idle, check_idle, element_idle, place_idle, fence_idle;
 
   // ------------------------------------------------------------------ start
-  segment_t start_seg, seg;
+  segment_t seg;
   logic seg_valid, seg_ready, seg_room, fpdus_ready;
   logic [31:0] since_marker;
   logic colour, done_colour, mark, marked, fence_ended, old_row;
-  assign start_seg.chained = start_chained_i;
-  assign start_seg.behind  = start_behind_i;
-  assign start_seg.place   = start_place_i;
-  assign start_seg.colour  = colour;
-  assign start_seg.flow    = start_flow_i;
-  assign start_seg.seq     = start_seq_i;
-  assign start_seg.len     = start_len_i;
-  assign start_seg.msn     = start_msn_i;
-  assign start_seg.mo      = start_mo_i;
-  assign start_seg.row     = start_row_i;
-  assign since_marker      = start_seq_i - start_row_i.marker_base;
-  assign start_ready_o     = fpdus_ready && seg_room;
+  assign since_marker  = start_seq_i - start_row_i.marker_base;
+  assign start_ready_o = fpdus_ready && seg_room;
 
-  fifo_sync #(
-    .WIDTH($bits(segment_t)),
-    .DEPTH(SEGMENTS)
+  walk_segments #(
+    .SEGMENTS(SEGMENTS)
   ) u_segments (
     .clk_i,
     .rst_ni,
-    .wr_valid_i(start_valid_i && fpdus_ready),
-    .wr_ready_o(seg_room),
-    .wr_data_i (start_seg),
-    .rd_valid_o(seg_valid),
-    .rd_ready_i(seg_ready),
-    .rd_data_o (seg),
-    .count_o   ()
+    .valid_i(start_valid_i && fpdus_ready),
+    .ready_o(seg_room),
+    .segment_i({
+      start_chained_i, start_behind_i, start_place_i, colour, start_flow_i, start_seq_i, start_len_i, start_msn_i, start_mo_i, start_row_i
+    }),
+    .valid_o(seg_valid),
+    .ready_i(seg_ready),
+    .segment_o(seg),
+    .old_row_o(old_row),
+    .written_i(el_flush_i),
+    .written_flow_i(el_flush_flow_i)
   );
 
   // ------------------------------------------------------------------ FPDUs
@@ -284,19 +277,6 @@ module rx_walk
     .mark_o          (mark),
     .marked_i        (marked),
     .idle_o          (fence_idle)
-  );
-
-  walk_rows #(
-    .SEGMENTS(SEGMENTS)
-  ) u_rows (
-    .clk_i,
-    .rst_ni,
-    .start_i       (start_valid_i && start_ready_o),
-    .start_flow_i,
-    .end_i         (seg_valid && seg_ready),
-    .written_i     (el_flush_i),
-    .written_flow_i(el_flush_flow_i),
-    .old_row_o     (old_row)
   );
 
   // ------------------------------------------------------------------ checks

@@ -13,7 +13,7 @@
 //            Look          | stag_table          | the STag of the SGE is looked up                               | always
 //            Row, Sums     | stag_check          | the SGE is checked                                             | always
 //            Result        | u_runs              | a run is added                                                 | the payload ends: Ops; else Look
-//            Ops           | op_q                | placements, then the report, one a cycle                       | the report is taken
+//            Ops           | walk_output         | placements, then the report, one a cycle                       | the report is taken
 // Why:       Head and tail of an FPDU come apart. walk_region checks the region of a tagged FPDU while the rest of it arrives, or the FPDU before is
 //            in hand.
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
@@ -216,13 +216,8 @@ module walk_check
   assign el_msn_o     = msn;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
-  logic ops, op_free, step, is_place, final_step;
-  op_t op_d, op_q;
-  logic op_valid_q, op_empty_q, done_pending;  // op_empty_q: !op_valid_q, for the operation
-  fpdu_report_t                          report;
-  logic         [NUM_COUNTERS-1:0][15:0] cnt;
+  logic ops, op_free, step, is_place, final_step, done_pending;
 
-  assign op_free         = !op_valid_q || op_ready_i;
   assign verdict_keep_o  = is_place;
   assign verdict_beats_o = tail_q.beats;
   assign ops             = state_q == Ops && !refused_q;
@@ -250,30 +245,29 @@ module walk_check
     .bytes_o      (run_bytes_o)
   );
 
-  walk_report u_report (
+  walk_output u_output (
     .clk_i,
     .rst_ni,
-    .valid_i      (final_step && !silent_q),
-    .flow_i       (seg_i.flow),
-    .epoch_i      (seg_i.row.epoch),
-    .port_i       (port),
-    .seg_seq_i    (seg_i.seq),
+    .step_i       (step),
+    .place_i      (is_place),
+    .final_i      (final_step),
+    .silent_i     (silent_q),
+    .run_iova_i   (run_iova),
+    .run_bytes_i  (run_bytes_o),
+    .run_last_i   (run_end_o),
+    .seg_i,
     .offset_i     (offset_q),
     .header_i     (header_q),
     .err_i        (err_q),
     .nonzero_pad_i(tail_q.nonzero_pad),
-    .report_o     (report),
-    .cnt_inc_o    (cnt)
+    .stall_i      (el_want_o && !el_here_i),
+    .free_o       (op_free),
+    .op_valid_o,
+    .op_ready_i,
+    .op_o,
+    .colour_o     (done_colour_o),
+    .cnt_inc_o
   );
-
-  always_comb begin
-    op_d.is_report = !is_place;
-    op_d.last      = run_end_o;
-    op_d.colour    = seg_i.colour;
-    op_d.record    = report;
-    op_d.iova      = run_iova;
-    op_d.bytes     = run_bytes_o;
-  end
 
   walk_progress u_progress (
     .clk_i,
@@ -320,14 +314,10 @@ module walk_check
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q    <= Head;
-      op_valid_q <= 1'b0;
-      op_empty_q <= 1'b1;
-      refused_q  <= 1'b0;
+      state_q   <= Head;
+      refused_q <= 1'b0;
     end else begin
       refused_q <= state_q == Result && sge_bad && has_payload_q && !too_long;
-      if (op_free) op_valid_q <= step && (is_place || !silent_q);
-      if (op_free) op_empty_q <= !step || (!is_place && silent_q);
       unique case (state_q)
         Head:    if (take) state_q <= next_kind == CLASS_RECEIVE ? Check : Verdict;
         Check:   state_q <= Verdict;
@@ -351,7 +341,6 @@ module walk_check
   end
 
   always_ff @(posedge clk_i) begin
-    if (final_step) done_colour_o <= seg_i.colour;
     posted_q    <= rq_tail_i;
     no_buffer_q <= no_buffer;
     straight_q  <= mo == 32'd0 || !has_payload_q;
@@ -398,25 +387,11 @@ module walk_check
       err_q <= ERR_ELEMENT;
       bad_q <= 1'b1;
     end
-    if (op_empty_q || op_ready_i) op_q <= op_d;
   end
 
-  logic [NUM_COUNTERS-1:0][15:0] cnt_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) cnt_q <= '0;
-    else begin
-      cnt_q                              <= cnt;
-      cnt_q[CNT_RX_STALL_ELEMENT_CYCLES] <= 16'(el_want_o && !el_here_i);
-    end
-  end
-
-  assign op_valid_o = op_valid_q;
-  assign op_o       = op_q;
-  assign idle_o     = state_q == Head && region_idle && !head_valid_i && !op_valid_q && !done_pending;
-  assign cnt_inc_o  = cnt_q;
+  assign idle_o = state_q == Head && region_idle && !head_valid_i && !op_valid_o && !done_pending;
 
   `WEFT_ASSERT(in_element_told, in_element_q == (state_q == Element))
-  `WEFT_ASSERT(op_empty_told, op_empty_q == !op_valid_q)
   `WEFT_ASSERT(want_told, want_q == (in_element_q && !no_buffer_q))
   `WEFT_ASSERT(partial_ends, take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last))
   `WEFT_ASSERT(bad_told, final_step -> bad_q == (err_q != ERR_NONE))

@@ -40,6 +40,28 @@ package walk_pkg;
     flow_rx_row_t       row;
   } segment_t;
 
+  // Where a flow is in its receive queue, told by a pulse.
+  typedef struct packed {
+    logic              valid;
+    logic [15:0] flow;
+    logic [31:0]       msn;
+    logic [63:0]       rq_base;
+    logic [7:0]        rq_log2;
+  } rq_place_t;
+
+  // Its RQ_TAIL was written.
+  typedef struct packed {
+    logic              valid;
+    logic [15:0] flow;
+    logic [31:0]       value;
+  } rq_tail_t;
+
+  // Something happens to a flow.
+  typedef struct packed {
+    logic              valid;
+    logic [15:0] flow;
+  } flow_pulse_t;
+
   // A beat of one FPDU, which begins in lane 0 of its first beat. Lanes are words of 4 bytes.
   typedef struct packed {
     logic        first;

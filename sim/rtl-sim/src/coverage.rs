@@ -59,7 +59,7 @@ impl Coverage {
             let count: u64 = count.trim().parse().unwrap_or(0);
             if value("page").is_some_and(|page| page.starts_with("v_user")) {
                 let place = value("h").unwrap_or_default();
-                // Verilator's name for all of the model comes first: `top.weft_card.u_rx...`.
+                // Verilator's name for all of the model comes first: `top.weft_card.u_core...`.
                 let place = place.split_once('.').map_or(place, |(_, inside)| inside);
                 let place = place.replace("__BRA__", "[").replace("__KET__", "]");
                 *self.points.entry(place).or_default() += count;

@@ -16,32 +16,32 @@ pub type Stage = (&'static str, &'static [&'static str]);
 /// The way of a message job through the transmit path.
 pub const SEND: &[Stage] = &[
     ("first beat of the job at the push port", &["push_valid_i"]),
-    ("the job is there: taken", &["u_tx.push_take"]),
+    ("the job is there: taken", &["u_core.u_tx.push_take"]),
     (
         "its first beat out of the window",
-        &["u_tx.pushed_valid", "u_tx.pushed_ready"],
+        &["u_core.u_tx.pushed_valid", "u_core.u_tx.pushed_ready"],
     ),
-    ("job whole, to the check", &["u_tx.job_valid"]),
+    ("job whole, to the check", &["u_core.u_tx.job_valid"]),
     (
         "flow row read, job accepted",
-        &["u_tx.checked_valid", "u_tx.checked_ready"],
+        &["u_core.u_tx.checked_valid", "u_core.u_tx.checked_ready"],
     ),
     (
         "segmenter: the first FPDU",
-        &["u_tx.cut_valid", "u_tx.cut_ready"],
+        &["u_core.u_tx.cut_valid", "u_core.u_tx.cut_ready"],
     ),
     (
         "gather asks for the payload",
-        &["u_tx.ga_req_valid_o", "u_tx.ga_req_ready_i"],
+        &["u_core.u_tx.ga_req_valid_o", "u_core.u_tx.ga_req_ready_i"],
     ),
     ("AXI read address", &["m_axi_arvalid", "m_axi_arready"]),
     (
         "payload, first aligned beat",
-        &["u_tx.ga_rsp_valid_i", "u_tx.ga_rsp_ready_o"],
+        &["u_core.u_tx.ga_rsp_valid_i", "u_core.u_tx.ga_rsp_ready_o"],
     ),
     (
         "length and DDP header, ready to be sent",
-        &["u_tx.piece_valid", "u_tx.piece_ready"],
+        &["u_core.u_tx.piece_valid", "u_core.u_tx.piece_ready"],
     ),
     (
         "frame at the MAC, first beat",
@@ -62,52 +62,62 @@ pub const RECEIVE: &[Stage] = &[
     ),
     (
         "parse: checksums good, into the store",
-        &["u_rx.beat_valid", "u_rx.beat_last"],
+        &["u_core.u_rx.beat_valid", "u_core.u_rx.beat_last"],
     ),
-    ("store: packet is whole", &["u_rx.packet_valid"]),
-    ("lookup: 4-tuple asked", &["u_rx.lookup_valid"]),
+    ("store: packet is whole", &["u_core.u_rx.packet_valid"]),
+    ("lookup: 4-tuple asked", &["u_core.u_rx.lookup_valid"]),
     (
         "lookup: flow found",
-        &["u_rx.lookup_rsp", "u_rx.lookup_hit"],
+        &["u_core.u_rx.lookup_rsp", "u_core.u_rx.lookup_hit"],
     ),
-    ("FLOW_RX row and position fetched", &["u_rx.fetch_valid"]),
+    (
+        "FLOW_RX row and position fetched",
+        &["u_core.u_rx.fetch_valid"],
+    ),
     (
         "seq = rcv_nxt: the walk starts",
-        &["u_rx.start_valid", "u_rx.start_ready"],
+        &["u_core.u_rx.start_valid", "u_core.u_rx.start_ready"],
     ),
     (
         "payload to the walk, first beat",
-        &["u_rx.pl_valid", "u_rx.pl_ready"],
+        &["u_core.u_rx.pl_valid", "u_core.u_rx.pl_ready"],
     ),
     (
         "payload to the walk, last beat",
-        &["u_rx.pl_valid", "u_rx.pl_ready", "u_rx.pl_last"],
+        &[
+            "u_core.u_rx.pl_valid",
+            "u_core.u_rx.pl_ready",
+            "u_core.u_rx.pl_last",
+        ],
     ),
     (
         "header known, to the checks",
-        &["u_rx.u_walk.head_valid", "u_rx.u_walk.head_ready"],
+        &[
+            "u_core.u_rx.u_walk.head_valid",
+            "u_core.u_rx.u_walk.head_ready",
+        ],
     ),
-    ("STAG row asked", &["u_rx.u_walk.lookup"]),
+    ("STAG row asked", &["u_core.u_rx.u_walk.lookup"]),
     (
         "CRC32C good",
         &[
-            "u_rx.u_walk.crc_valid",
-            "u_rx.u_walk.crc_ready",
-            "u_rx.u_walk.crc_good",
+            "u_core.u_rx.u_walk.crc_valid",
+            "u_core.u_rx.u_walk.crc_ready",
+            "u_core.u_rx.u_walk.crc_good",
         ],
     ),
     (
         "all checks passed: let through",
         &[
-            "u_rx.u_walk.verdict_valid",
-            "u_rx.u_walk.verdict_ready",
-            "u_rx.u_walk.verdict_keep",
+            "u_core.u_rx.u_walk.verdict_valid",
+            "u_core.u_rx.u_walk.verdict_ready",
+            "u_core.u_rx.u_walk.verdict_keep",
         ],
     ),
-    ("segment done, position moves", &["u_rx.done_valid"]),
+    ("segment done, position moves", &["u_core.u_rx.done_valid"]),
     (
         "write command: IOVA and bytes",
-        &["u_rx.wr_cmd_valid_o", "u_rx.wr_cmd_ready_i"],
+        &["u_core.u_rx.wr_cmd_valid_o", "u_core.u_rx.wr_cmd_ready_i"],
     ),
     ("AXI write address", &["m_axi_awvalid", "m_axi_awready"]),
     (
@@ -120,7 +130,7 @@ pub const RECEIVE: &[Stage] = &[
     ),
     (
         "first report to the writer",
-        &["u_rx.rpt_valid_o", "u_rx.rpt_ready_i"],
+        &["u_core.u_rx.rpt_valid_o", "u_core.u_rx.rpt_ready_i"],
     ),
     ("interrupt", &["msix_valid_o", "msix_ready_i"]),
 ];
