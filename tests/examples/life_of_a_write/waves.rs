@@ -28,7 +28,10 @@ pub const SEND: &[Stage] = &[
     ),
     (
         "segmenter: the first FPDU",
-        &["u_core.u_tx.cut_valid", "u_core.u_tx.cut_ready"],
+        &[
+            "u_core.u_tx.u_steps.cut_valid",
+            "u_core.u_tx.u_steps.cut_ready",
+        ],
     ),
     (
         "gather asks for the payload",
