@@ -16,10 +16,13 @@ pub type Stage = (&'static str, &'static [&'static str]);
 /// The way of a message job through the transmit path.
 pub const SEND: &[Stage] = &[
     ("first beat of the job at the push port", &["push_valid_i"]),
-    ("the job is there: taken", &["u_core.u_tx.push_take"]),
+    ("the job is there: taken", &["u_core.u_tx.u_jobs.push_take"]),
     (
         "its first beat out of the window",
-        &["u_core.u_tx.pushed_valid", "u_core.u_tx.pushed_ready"],
+        &[
+            "u_core.u_tx.u_jobs.pushed_valid",
+            "u_core.u_tx.u_jobs.pushed_ready",
+        ],
     ),
     ("job whole, to the check", &["u_core.u_tx.job_valid"]),
     (
@@ -28,7 +31,10 @@ pub const SEND: &[Stage] = &[
     ),
     (
         "segmenter: the first FPDU",
-        &["u_core.u_tx.cut_valid", "u_core.u_tx.cut_ready"],
+        &[
+            "u_core.u_tx.u_steps.cut_valid",
+            "u_core.u_tx.u_steps.cut_ready",
+        ],
     ),
     (
         "gather asks for the payload",
