@@ -14,6 +14,7 @@ mod plots;
 mod print;
 pub mod program_table;
 mod programs;
+mod ready;
 mod rows;
 pub mod rto_table;
 pub mod run;
