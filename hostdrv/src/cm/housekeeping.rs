@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn who_waits_is_looked_at_when_something_has_changed() {
         let (mut pending, looks) = (Pending::default(), Cell::new(0));
-        let mut take = |pending: &mut Pending, forgotten, over: u32| {
+        let take = |pending: &mut Pending, forgotten, over: u32| {
             looks.set(0);
             let taken = pending.take_over(forgotten, |conn| {
                 looks.set(looks.get() + 1);

@@ -4,6 +4,7 @@ mod area;
 mod at_pace;
 pub mod book;
 mod callgrind;
+pub mod card_table;
 mod connection;
 mod figures;
 mod instructions;
