@@ -68,7 +68,7 @@ pub const STEPS: [Step; 25] = [
         done.registrations
     }),
     step("row of a table", 1400.0, |done| done.table_rows),
-    step("stream asked for, begin and end", 38_800.0, |done| {
+    step("stream asked for, begin and end", 24_600.0, |done| {
         done.streams_asked
     }),
     step("stream accepted, begin and end", 29_700.0, |done| {
