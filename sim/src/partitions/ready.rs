@@ -1,7 +1,7 @@
 //! Workloads that are there without a file.
 
 /// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 21] = [
+pub const READY: [(&str, &str); 22] = [
     ("default", include_str!("../../workloads/default.toml")),
     ("echo", include_str!("../../workloads/echo.toml")),
     ("block", include_str!("../../workloads/block.toml")),
@@ -18,6 +18,10 @@ pub const READY: [(&str, &str); 21] = [
     ("firmware", include_str!("../../workloads/firmware.toml")),
     ("ladder", include_str!("../../workloads/ladder.toml")),
     ("rto", include_str!("../../workloads/rto.toml")),
+    (
+        "many-flows",
+        include_str!("../../workloads/many-flows.toml"),
+    ),
     ("lossy", include_str!("../../workloads/lossy.toml")),
     ("key-value", include_str!("../../workloads/key-value.toml")),
     (
