@@ -1,6 +1,6 @@
 //! What the engine costs: instructions for a segment received and for one sent, counted by callgrind, and memory of a connection
 //! that is idle, counted by the allocator. `cargo bench -p weft-engine --bench cost` prints the table; with `-- --gate` a
-//! figure above its bar fails.
+//! figure above its bar fails. With `-- --time` it prints what these instructions take on this machine, and how many a cycle does.
 //!
 //! Two engines move Writes of 1 MiB, 16 deep, over a link of 100 Gb/s and 5 µs each way; the card is the tests' one. Counted is
 //! what the driver calls, and nothing else: for each frame `on_report` with its reports, then the events, the completions, the
@@ -8,6 +8,8 @@
 
 #[path = "../tests/bench/mod.rs"]
 mod bench;
+#[path = "cost/time.rs"]
+mod time;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cmp::Reverse;
@@ -162,7 +164,7 @@ impl World {
         host.completions.reserve(64);
         INSIDE.store(true, Relaxed);
         let due = if self.counted == Some(n) {
-            weft_cost_counted(host, self.now, &step)
+            time::timed(|| weft_cost_counted(host, self.now, &step))
         } else {
             not_counted(host, self.now, &step)
         };
@@ -461,8 +463,41 @@ fn asked() -> u64 {
     ASKED.load(Relaxed) - before
 }
 
+/// What a simulated host is charged for a segment at one instruction a cycle, beside what it takes here.
+fn times() -> Result<(), String> {
+    let ghz = time::clock_ghz();
+    println!("clock {ghz:.2} GHz\n");
+    println!(
+        "{:<62} {:>12} {:>8} {:>8} {:>6} {:>22}",
+        "segment", "instructions", "ns", "cycles", "IPC", "charged at an IPC of 1"
+    );
+    for found in &SCENES {
+        for side in [1, 0] {
+            let instructions = count(found, side)? as f64;
+            let ns = time::quickest(|| scene(found, side));
+            let (cycles, what) = (ns * ghz, ["sent", "received"][side]);
+            println!(
+                "{:<62} {instructions:>12.0} {ns:>8.1} {cycles:>8.0} {:>6.2} {:>+20.0} %",
+                format!("{what}: {}", found.title),
+                instructions / cycles,
+                100.0 * (instructions / cycles - 1.0)
+            );
+        }
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.iter().any(|arg| arg == "--time") {
+        return match times() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     if let Some([_, name, side]) = args.get(..3) {
         if let Some(found) = SCENES.iter().find(|scene| scene.name == name) {
             println!("segments {}", scene(found, usize::from(side == "received")));

@@ -137,25 +137,26 @@ impl Rtt {
     /// The timeout now, with little or nothing under way.
     #[inline]
     pub fn timeout(&self) -> u64 {
-        self.timeout_by(self.granularity.alone)
+        self.timeout_by(self.granularity.alone, self.backoff)
     }
 
     /// The timeout now, with two full segments under way or more.
     #[inline]
     pub fn timeout_in_flight(&self) -> u64 {
-        let quick = self.backoff < QUICK;
-        self.timeout_by(match quick {
-            true => self.granularity.in_flight,
-            false => self.granularity.alone,
-        })
+        let quick = self.timeout_by(self.granularity.in_flight, self.backoff);
+        match self.backoff < QUICK {
+            true => quick,
+            // The doubling begins anew: three expiries of a millisecond are no reason to wait eight times the greater one.
+            false => quick.max(self.timeout_by(self.granularity.alone, self.backoff - QUICK)),
+        }
     }
 
     #[inline]
-    fn timeout_by(&self, granularity: u64) -> u64 {
+    fn timeout_by(&self, granularity: u64, backoff: u32) -> u64 {
         let rto = self.smoothed.map_or(self.unknown, |smoothed| {
             smoothed.saturating_add(self.variation.saturating_mul(4).max(granularity))
         });
-        (rto.min(self.max) << self.backoff).min(self.max)
+        (rto.min(self.max) << backoff).min(self.max)
     }
 }
 
@@ -186,9 +187,27 @@ mod tests {
         rtt.back_off();
         assert_eq!((rtt.timeout(), rtt.timeout_in_flight()), (4400, 440));
         rtt.back_off();
-        assert_eq!((rtt.timeout(), rtt.timeout_in_flight()), (8800, 8800));
+        // The greater one begins to double where it takes over: what was doubled before is no measure of it.
+        assert_eq!((rtt.timeout(), rtt.timeout_in_flight()), (8800, 1100));
+        rtt.back_off();
+        assert_eq!(rtt.timeout_in_flight(), 2200);
         rtt.sample(100);
         assert_eq!(rtt.timeout_in_flight(), 110);
+    }
+
+    #[test]
+    fn no_expiry_waits_less_than_twice_as_long_as_the_one_before() {
+        for (alone, in_flight) in [(1000, 10), (1000, 1000), (20, 10), (0, 0)] {
+            let mut rtt = Rtt::new(Granularity { alone, in_flight }, u64::MAX >> 20);
+            rtt.sample(100);
+            let mut before = rtt.timeout_in_flight();
+            for _ in 0..10 {
+                rtt.back_off();
+                let now = rtt.timeout_in_flight();
+                assert!(now >= 2 * before, "{alone} {in_flight}: {before} {now}");
+                before = now;
+            }
+        }
     }
 
     #[test]

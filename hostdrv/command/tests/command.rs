@@ -237,14 +237,15 @@ mod on_a_simulated_card {
     /// `--queue` and `--scale` have a page as well, with a row for each run.
     #[test]
     fn each_table_of_figures_has_a_page() {
+        let short = &["--milliseconds", "1"][..];
         let modes = [
-            ("--queue", "runs", 9),
-            ("--scale", "sharing", 7),
-            ("--mixed", "rows", 7),
+            ("--queue", short, "runs", 9),
+            ("--scale", short, "sharing", 7),
+            ("--mixed", &[], "rows", 7),
         ];
-        for (mode, runs, columns) in modes {
+        for (mode, options, runs, columns) in modes {
             let page = format!("{}/perf{mode}.html", env!("CARGO_TARGET_TMPDIR"));
-            let table = perf(&[mode, "--html", &page]);
+            let table = perf(&[&[mode, "--html", &page], options].concat());
             let html = std::fs::read_to_string(&page).expect("the page");
             for run in table[runs].as_array().expect("a list") {
                 let name = run["congestion"].as_str().or(run["name"].as_str());
@@ -422,13 +423,8 @@ mod on_a_simulated_card {
 
     /// One run of `weft perf`, short, of the functional model: simulated time, so that the figures are the same everywhere.
     fn perf(arguments: &[&str]) -> serde_json::Value {
-        perf_for("1", arguments)
-    }
-
-    /// The same for so many milliseconds.
-    fn perf_for(milliseconds: &str, arguments: &[&str]) -> serde_json::Value {
-        let short = ["--card", "model", "--milliseconds", milliseconds, "--json"];
-        let output = run(&[&["perf"][..], arguments, &short].concat());
+        let model = ["--card", "model", "--json"];
+        let output = run(&[&["perf"][..], arguments, &model].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
@@ -436,7 +432,7 @@ mod on_a_simulated_card {
     /// Shares are those of three milliseconds: the first eight messages of all flows alone take 0.7, and say who began first.
     #[test]
     fn every_flow_is_connected_and_the_line_is_shared() {
-        let table = perf_for("3", &["--scale"]);
+        let table = perf(&["--scale", "--milliseconds", "3"]);
         assert_eq!(table["connections"], 256);
         let rate = table["connections_per_second"].as_f64();
         assert!(rate.expect("a number") > 10_000.0, "{table:#}");
@@ -454,6 +450,8 @@ mod on_a_simulated_card {
         let page = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loss.html");
         let table = perf(&[
             "--loss",
+            "--milliseconds",
+            "1",
             "--html",
             page.to_str().expect("a name of letters"),
         ]);

@@ -11,4 +11,5 @@ mod misuse;
 mod schema;
 mod trace;
 mod tutorials;
+mod unheard;
 mod weft;

@@ -273,7 +273,7 @@ fn wait_for_exit(conn: ConnId, id: &CmId) {
     let channel = id.lock_channel().upgrade();
     if channel.is_some_and(|channel| channel.wants_everything()) {
         let waiting = (conn, Arc::downgrade(&id.inner));
-        DeviceState::of(id.device()).pending().waiting.push(waiting);
+        DeviceState::of(id.device()).pending().wait(waiting);
     }
 }
 

@@ -21,7 +21,11 @@ pub(super) struct Pending {
     /// Channels of the device that asked for all events, or have a function.
     pub(super) channels: Vec<Weak<ChannelInner>>,
     /// Connections that are over, and that the engine may still remember.
-    pub(super) waiting: Vec<Waiting>,
+    waiting: Vec<Waiting>,
+    /// One of them has been added since they were looked at.
+    is_longer: bool,
+    /// Connections that the engine had forgotten when they were looked at.
+    forgotten: u64,
     /// Neighbours that had moved when it was looked at.
     moves: u64,
 }
@@ -32,6 +36,21 @@ impl Pending {
         let new = Arc::downgrade(channel);
         if !self.channels.iter().any(|old| old.ptr_eq(&new)) {
             self.channels.push(new);
+        }
+    }
+
+    pub(super) fn wait(&mut self, waiting: Waiting) {
+        self.waiting.push(waiting);
+        self.is_longer = true;
+    }
+
+    /// Takes those that are over. Turns of the device between two ends of connections do not walk over all that wait.
+    fn take_over(&mut self, forgotten: u64, is_over: impl Fn(ConnId) -> bool) -> Vec<Waiting> {
+        let is_new = mem::take(&mut self.is_longer) || self.forgotten != forgotten;
+        self.forgotten = forgotten;
+        match is_new && !self.waiting.is_empty() {
+            true => self.take_waiting(is_over),
+            false => Vec::new(),
         }
     }
 
@@ -57,7 +76,7 @@ pub(super) fn housekeep(device_state: &DeviceState, device: &Device) -> usize {
         let pending = &mut *device_state.pending();
         let (over, moved) = match state.place.here() {
             Some((engine, _)) => {
-                let over = pending.take_waiting(|conn| !engine.remembers(conn));
+                let over = pending.take_over(engine.forgotten(), |conn| !engine.remembers(conn));
                 let moves = engine.address_moves();
                 (over, mem::replace(&mut pending.moves, moves) != moves)
             }
@@ -143,5 +162,39 @@ impl ChannelInner {
             let event = CmEvent::new(id.clone(), CmEventType::DeviceRemoval);
             id.tell(event.with_status(errno::ENODEV));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Nobody hears of these: what is asked is which are looked at, and taken.
+    fn waiting(number: u32) -> Waiting {
+        (ConnId::inside(number), Weak::new())
+    }
+
+    #[test]
+    fn who_waits_is_looked_at_when_something_has_changed() {
+        let (mut pending, looks) = (Pending::default(), Cell::new(0));
+        let take = |pending: &mut Pending, forgotten, over: u32| {
+            looks.set(0);
+            let taken = pending.take_over(forgotten, |conn| {
+                looks.set(looks.get() + 1);
+                (0..over).any(|number| conn == ConnId::inside(number))
+            });
+            (taken.len(), looks.get())
+        };
+        assert_eq!(take(&mut pending, 7, 9), (0, 0));
+        (0..200).for_each(|number| pending.wait(waiting(number)));
+        assert_eq!(take(&mut pending, 7, 0), (0, 200));
+        assert_eq!(take(&mut pending, 7, 9), (0, 0));
+        assert_eq!(take(&mut pending, 8, 9), (9, 200));
+        // One that is over when it is added.
+        pending.wait(waiting(3));
+        assert_eq!(take(&mut pending, 8, 9), (1, 192));
+        assert_eq!(take(&mut pending, 8, 9), (0, 0));
     }
 }

@@ -1,7 +1,7 @@
 //! The scenes: each has one step more than other scenes have it.
 
 use weft_hostdrv::cm::ConnParam;
-use weft_hostdrv::verbs::{RecvWr, SendWr, Wc, WcStatus};
+use weft_hostdrv::verbs::{RecvWr, SendWr, Wc, WcOpcode, WcStatus};
 use weft_hostdrv::{Device, Rung};
 use weft_sim::fabric::{Fabric, FabricConfig};
 use weft_sim::host::Done;
@@ -37,6 +37,8 @@ pub struct Scene {
     pub between: u64,
     /// Frames of a million that are lost.
     pub loss: u32,
+    /// One Send at a time instead, each answered by another.
+    pub echo: bool,
 }
 
 /// What most scenes have.
@@ -51,10 +53,11 @@ const USUAL: Scene = Scene {
     rounds: 100,
     between: 100,
     loss: 0,
+    echo: false,
 };
 
 /// One for each step.
-pub const SCENES: [Scene; 16] = [
+pub const SCENES: [Scene; 17] = [
     Scene {
         step: "look that finds nothing",
         what: What::Look,
@@ -97,6 +100,12 @@ pub const SCENES: [Scene; 16] = [
         depth: 4,
         rounds: 12,
         between: 2_000,
+        ..USUAL
+    },
+    Scene {
+        step: "acknowledgment that comes with data",
+        end: 0,
+        echo: true,
         ..USUAL
     },
     Scene {
@@ -274,7 +283,51 @@ impl Counting<'_> {
         result
     }
 
+    /// A Send and its answer: no end sends anything before it has heard of the other.
+    fn echo(&mut self, pair: &Pair<'_>) -> Result<(), Box<dyn std::error::Error>> {
+        let bytes = self.scene.bytes;
+        for end in &pair.ends {
+            let into = end.target.sge(0, bytes);
+            end.qp.post_recv(RecvWr::new(0).sge(into))?;
+        }
+        let send = |end: &End| {
+            let from = end.source.sge(0, bytes);
+            end.qp.post_send(SendWr::send(0).sge(from))
+        };
+        send(&pair.ends[0])?;
+        let mut is_answered = false;
+        while !is_answered {
+            for (n, end) in pair.ends.iter().enumerate() {
+                self.turn(n)?;
+                while let Some(wc) = end.cq.poll_there() {
+                    assert_eq!(wc.status, WcStatus::Success);
+                    if wc.opcode == WcOpcode::Recv {
+                        match n {
+                            0 => is_answered = true,
+                            _ => send(end)?,
+                        }
+                    }
+                }
+            }
+            self.pass()?;
+        }
+        Ok(())
+    }
+
+    /// Time passes until the next look.
+    fn pass(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        let mut world = lock(self.fabric.world());
+        let until = world.now() + self.scene.between;
+        while world.now() < until {
+            world.run(Some(until))?;
+        }
+        Ok(())
+    }
+
     fn round(&mut self, pair: &Pair<'_>) -> Result<(), Box<dyn std::error::Error>> {
+        if self.scene.echo {
+            return self.echo(pair);
+        }
         let [a, b] = &pair.ends;
         let (bytes, depth) = (self.scene.bytes, self.scene.depth);
         for n in 0..depth {
@@ -292,11 +345,7 @@ impl Counting<'_> {
                 assert_eq!(wc.status, WcStatus::Success);
                 left -= 1;
             }
-            let mut world = lock(self.fabric.world());
-            let until = world.now() + self.scene.between;
-            while world.now() < until {
-                world.run(Some(until))?;
-            }
+            self.pass()?;
         }
         Ok(())
     }

@@ -8,10 +8,7 @@ use weft_sim::partitions::{self, workload, AtRung, Counter, Name, Plan};
 use crate::{row, OFF};
 
 /// The workloads.
-const WORKLOADS: [&str; 2] = ["book", "churn"];
-
-/// What this one is charged may be off by more: no scene has lone Sends, nor the first message of a stream.
-const LONE: (&str, f64) = ("churn, one connection at a time", 0.2);
+const WORKLOADS: [&str; 3] = ["book", "echo", "churn"];
 
 fn plan(counter: Option<Counter>) -> Result<Plan, String> {
     let mut loads = Vec::new();
@@ -79,9 +76,7 @@ pub fn loads() -> Result<bool, String> {
     for measured in &measured.loads {
         for at in &measured.rungs {
             let both = both(at).ok_or("nothing was counted")?;
-            let (lone, off) = LONE;
-            let most = if measured.load.name == lone { off } else { OFF };
-            any |= row(&measured.load.name, at.rung, both, most);
+            any |= row(&measured.load.name, at.rung, both, OFF);
         }
     }
     Ok(any)

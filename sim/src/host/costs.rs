@@ -49,6 +49,11 @@ impl CostName {
         }
     }
 
+    /// Whether hosts that poll never have it.
+    pub fn is_of_sleepers(self) -> bool {
+        matches!(self, Self::Interrupt | Self::WakeUp)
+    }
+
     /// A server's, in nanoseconds. All of them are assumed.
     const fn usual(self) -> u64 {
         match self {

@@ -64,6 +64,8 @@ done! {
     jobs,
     /// Jobs of these that acknowledge, without data.
     acks,
+    /// Segments with data that found something of this end under way.
+    acks_with_data,
     /// FPDUs made by the host.
     fpdus_made,
     /// Segments sent again.
@@ -94,6 +96,7 @@ impl Done {
             completions: host.completions,
             jobs: host.jobs,
             acks: engine.acks_sent,
+            acks_with_data: engine.acks_with_data,
             fpdus_made: engine.fpdus_made,
             retransmits: engine.retransmits,
             bytes_copied: engine.bytes_copied + host.frame_bytes_received,

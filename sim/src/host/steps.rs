@@ -36,7 +36,7 @@ fn placed(done: &Done) -> u64 {
 }
 
 /// All of them.
-pub const STEPS: [Step; 25] = [
+pub const STEPS: [Step; 26] = [
     step("look that finds nothing", 1542.0, |done| done.looks),
     step("send posted", 4615.0, |done| done.sends),
     step("receive posted", 2161.0, |done| done.receives),
@@ -45,6 +45,9 @@ pub const STEPS: [Step; 25] = [
     step("report of a placed FPDU", 154.0, placed),
     step("report of a segment", 1681.0, |done| {
         done.reports.saturating_sub(placed(done))
+    }),
+    step("acknowledgment that comes with data", 1700.0, |done| {
+        done.acks_with_data
     }),
     step("segment on the slow path", 1121.0, |done| {
         done.slow_segments
@@ -68,7 +71,7 @@ pub const STEPS: [Step; 25] = [
         done.registrations
     }),
     step("row of a table", 1400.0, |done| done.table_rows),
-    step("stream asked for, begin and end", 38_800.0, |done| {
+    step("stream asked for, begin and end", 24_600.0, |done| {
         done.streams_asked
     }),
     step("stream accepted, begin and end", 29_700.0, |done| {

@@ -120,7 +120,14 @@ pub(super) fn check(load: &Load) -> Result<(), WorkloadError> {
         ("a cost", dearest, 0..=crate::host::MOST),
         ("machines", load.machines as u64, of_kind.machines),
         ("rate", load.rate.unwrap_or(0), of_kind.rate),
-        ("think_ns", load.think_ns, only(is_program, 1_000_000_000)),
+        (
+            match load.rate {
+                None => "think_ns",
+                Some(_) => "think_ns beside a rate",
+            },
+            load.think_ns,
+            only(is_program && load.rate.is_none(), 1_000_000_000),
+        ),
         ("room", load.room.unwrap_or(0), only(is_program, 1 << 30)),
         ("messages", load.messages as u64, 1..=1_000_000),
         ("loss", load.loss.into(), 0..=100_000),

@@ -2,7 +2,7 @@
 
 use weft_hostdrv::Rung;
 
-use super::book::{at_rung, cell, latency, RUNGS, SEEDS};
+use super::book::{at_rung, cell, latency, percentile, RUNGS, SEEDS};
 use super::table::Table;
 use super::workload::{self, Load};
 use super::{Figures, PartitionsError};
@@ -38,9 +38,9 @@ pub fn table() -> Result<Table, PartitionsError> {
     Ok(Table {
         page: "partitions.md",
         mark: "programs",
-        head: HEAD,
+        head: HEAD.to_owned(),
         loads: loads()?,
-        rows,
+        rows: Box::new(rows),
     })
 }
 
@@ -57,8 +57,8 @@ fn row(load: &Load, rung: Rung) -> Result<String, PartitionsError> {
         cell(&at, 1000.0, &|f| Some(steady(f)?.messages_per_second)),
         cell(&at, 1.0, &|f| Some(steady(f)?.gbps)),
         cell(&at, 1000.0, &latency(0)),
-        cell(&at, 1000.0, &latency(2)),
-        cell(&at, 1000.0, &latency(3)),
+        percentile(&at, 2),
+        percentile(&at, 3),
         cell(&at, 1.0, &cores(0)),
         cell(&at, 1.0, &cores(1)),
     ];

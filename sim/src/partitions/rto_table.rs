@@ -2,7 +2,7 @@
 
 use weft_hostdrv::Rung;
 
-use super::book::{at_rung, cell, latency, SEEDS};
+use super::book::{at_rung, cell, latency, percentile, SEEDS};
 use super::table::Table;
 use super::workload::{self, Load};
 use super::{Counts, Figures, PartitionsError};
@@ -22,9 +22,9 @@ pub fn table() -> Result<Table, PartitionsError> {
     Ok(Table {
         page: "tcp.md",
         mark: "least timers",
-        head: HEAD,
+        head: HEAD.to_owned(),
         loads: workload::read("rto")?,
-        rows,
+        rows: Box::new(rows),
     })
 }
 
@@ -47,7 +47,7 @@ fn row(load: &Load, least: Option<u64>) -> Result<String, PartitionsError> {
     let cells = [
         cell(&at, 1.0, &|f| Some(f.steady?.gbps)),
         cell(&at, 1000.0, &latency(0)),
-        cell(&at, 1000.0, &latency(3)),
+        percentile(&at, 3),
         cell(&at, 1.0, &both(|end| end.timeouts)),
         cell(&at, 1.0, &both(|end| end.taken_back)),
     ];

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use super::workload::Load;
 use super::PartitionsError;
 
+/// The rows of a load.
+pub type Rows = Box<dyn Fn(&Load) -> Result<String, PartitionsError>>;
+
 /// A table of a page.
 pub struct Table {
     /// The page, by its file's name in `docs`.
@@ -14,11 +17,11 @@ pub struct Table {
     /// It stands between `<!-- mark -->` and `<!-- end of mark -->`.
     pub mark: &'static str,
     /// Above the rows.
-    pub head: &'static str,
+    pub head: String,
     /// The loads, in their order.
     pub loads: Vec<Load>,
     /// The rows of each.
-    pub rows: fn(&Load) -> Result<String, PartitionsError>,
+    pub rows: Rows,
 }
 
 impl Table {
@@ -35,7 +38,7 @@ impl Table {
         if write && !names.is_empty() {
             return Err("the page has all loads".into());
         }
-        let mut table = self.head.to_owned();
+        let mut table = self.head.clone();
         print!("{}", self.head);
         for load in &self.loads {
             if names.is_empty() || names.contains(&load.name) {
@@ -82,8 +85,8 @@ impl Table {
         let text = std::fs::read_to_string(self.path())?;
         let text = &text[self.place(&text)?];
         let mut stale = Vec::new();
-        if !text.starts_with(self.head) {
-            stale.push(self.head.to_owned());
+        if !text.starts_with(&self.head) {
+            stale.push(self.head.clone());
         }
         for load in self.loads.iter().filter(|load| is_in(load)) {
             let rows = (self.rows)(load)?;

@@ -11,41 +11,8 @@ use weft_hostdrv::{bounded, Congestion, Rung};
 
 use super::limits;
 use super::programs::Kind;
+pub use super::ready::READY;
 use crate::host::{CostIs, CostName, HostConfig, NoHost, Waits};
-
-/// The ready ones, by name; the first is the default.
-pub const READY: [(&str, &str); 21] = [
-    ("default", include_str!("../../workloads/default.toml")),
-    ("echo", include_str!("../../workloads/echo.toml")),
-    ("block", include_str!("../../workloads/block.toml")),
-    (
-        "small-reads",
-        include_str!("../../workloads/small-reads.toml"),
-    ),
-    ("bulk", include_str!("../../workloads/bulk.toml")),
-    ("book", include_str!("../../workloads/book.toml")),
-    ("sizes", include_str!("../../workloads/sizes.toml")),
-    ("replay", include_str!("../../workloads/replay.toml")),
-    ("mixed", include_str!("../../workloads/mixed.toml")),
-    ("depths", include_str!("../../workloads/depths.toml")),
-    ("firmware", include_str!("../../workloads/firmware.toml")),
-    ("ladder", include_str!("../../workloads/ladder.toml")),
-    ("rto", include_str!("../../workloads/rto.toml")),
-    ("lossy", include_str!("../../workloads/lossy.toml")),
-    ("key-value", include_str!("../../workloads/key-value.toml")),
-    (
-        "key-value-rates",
-        include_str!("../../workloads/key-value-rates.toml"),
-    ),
-    ("rpc", include_str!("../../workloads/rpc.toml")),
-    ("block-io", include_str!("../../workloads/block-io.toml")),
-    (
-        "all-reduce",
-        include_str!("../../workloads/all-reduce.toml"),
-    ),
-    ("incast", include_str!("../../workloads/incast.toml")),
-    ("churn", include_str!("../../workloads/churn.toml")),
-];
 
 /// One load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,20 +111,52 @@ impl Load {
     pub fn hosts(&self, usual: HostConfig) -> Result<HostConfig, WorkloadError> {
         let mut host = match &self.host {
             None => usual,
-            Some(name) => name.parse().map_err(|reason| WorkloadError::Host {
-                load: self.name.clone(),
-                reason,
-            })?,
+            Some(name) => self.named_host(name, usual)?,
         };
+        if let (true, Some(what)) = (host.is_free(), self.of_hosts()) {
+            let load = self.name.clone();
+            return Err(WorkloadError::Free { load, what });
+        }
         host.cores = self.cores.unwrap_or(host.cores);
         host.waits = match self.sleep {
             None => host.waits,
             Some(true) => Waits::Sleeping,
             Some(false) => Waits::Polling,
         };
+        let of_sleepers = |name: &CostName| name.is_of_sleepers();
+        if host.waits == Waits::Polling && self.costs.keys().any(of_sleepers) {
+            let load = self.name.clone();
+            return Err(WorkloadError::Polls { load });
+        }
         let costs = self.costs.iter();
         let costs = costs.map(|(&name, &ns)| CostIs { name, ns });
         Ok(costs.fold(host, HostConfig::with_cost))
+    }
+
+    /// A host of the load's own: its clock, and the rest as the run has it.
+    fn named_host(&self, name: &str, usual: HostConfig) -> Result<HostConfig, WorkloadError> {
+        let named: HostConfig = name.parse().map_err(|reason| WorkloadError::Host {
+            load: self.name.clone(),
+            reason,
+        })?;
+        Ok(match named.is_free() || usual.is_free() {
+            true => named,
+            false => HostConfig {
+                ghz: named.ghz,
+                ..usual
+            },
+        })
+    }
+
+    /// What the load says of its hosts beside their clock, if it says something.
+    fn of_hosts(&self) -> Option<&'static str> {
+        let own = [
+            ("cores", self.cores.is_some()),
+            ("sleep", self.sleep.is_some()),
+            ("costs", !self.costs.is_empty()),
+        ];
+        own.into_iter()
+            .find_map(|(what, is_given)| is_given.then_some(what))
     }
 
     /// The least that retransmission timers allow beyond SRTT.
@@ -213,7 +212,7 @@ pub enum WorkloadError {
     /// The file.
     #[error(
         "cannot read the workload {path} ({reason}); ready ones are {}",
-        ready()
+        super::ready::names()
     )]
     File {
         /// Its path.
@@ -259,6 +258,20 @@ pub enum WorkloadError {
         /// What is wrong.
         reason: NoHost,
     },
+    /// A free host has nothing of the kind.
+    #[error("load `{load}`: {what} would change nothing, for the software of a free host takes no time; leave it out, or let the load have a clock, as host = \"3ghz\"")]
+    Free {
+        /// Of which load.
+        load: String,
+        /// What it says of its hosts.
+        what: &'static str,
+    },
+    /// A host that polls has no wake-ups.
+    #[error("load `{load}`: wake-up and interrupt are costs of hosts that sleep, and these poll; leave them out, or let them sleep: sleep = true")]
+    Polls {
+        /// Of which load.
+        load: String,
+    },
     /// No controller is called so.
     #[error("load `{load}`: congestion is {given}, but a controller is one of {}", Congestion::ALL.map(Congestion::name).join(", "))]
     Congestion {
@@ -273,10 +286,6 @@ pub enum WorkloadError {
         /// Its path.
         path: String,
     },
-}
-
-fn ready() -> String {
-    READY.map(|(name, _)| name).join(", ")
 }
 
 /// The workload of a file, or the ready one of this name.
@@ -305,7 +314,10 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Load>, WorkloadError> {
         limits::check(load)?;
         load.rungs(Rung::default())?;
         load.controller()?;
-        load.hosts(HostConfig::free())?;
+        load.hosts(HostConfig {
+            waits: Waits::Sleeping,
+            ..HostConfig::default()
+        })?;
     }
     Ok(file.load)
 }
@@ -353,10 +365,10 @@ mod tests {
             "{refused}"
         );
         assert!(on("cores = 3").is_err());
-        let hosts = |text: &str| on(text).unwrap()[0].hosts(HostConfig::of(3.0)).unwrap();
-        let set = hosts("costs = { wake-up = 5000, mmio-read = 700 }");
-        let said = "1 core of 3 GHz, IPC 1, polling, mmio-read=700,wake-up=5000";
-        assert_eq!(set.to_string(), said);
+        let hosts = |text: &str| on(text).unwrap()[0].hosts(HostConfig::of(3.0));
+        let set = hosts("costs = { wake-up = 5000, mmio-read = 700 }\nsleep = true");
+        let said = "1 core of 3 GHz, IPC 1, sleeping, mmio-read=700,wake-up=5000";
+        assert_eq!(set.unwrap().to_string(), said);
         let unknown = on("costs = { wakeup = 5000 }").unwrap_err().to_string();
         assert!(unknown.contains("unknown variant `wakeup`, expected one of `mmio-write`, `mmio-read`, `interrupt`, `wake-up`, `cache-miss`, `mapping`"), "{unknown}");
         let large = on("costs = { mapping = 10000001 }")
@@ -365,6 +377,11 @@ mod tests {
         assert!(
             large.contains("a cost is 10000001, it must be at most 10000000"),
             "{large}"
+        );
+        let rpc = "[[load]]\nname = \"l\"\nprogram = \"rpc\"\nsizes = [64]\nmessages = 1\nrate = 5\nthink_ns = 5\n";
+        assert_eq!(
+            error(rpc),
+            "load `l`: think_ns beside a rate is 5, it must be left out"
         );
         assert_eq!(error("load = []"), "f has no load");
         assert!(read("no/such/file")

@@ -82,6 +82,11 @@ pub struct Projection {
     pub missing: Vec<Missing>,
 }
 
+/// Whether the instructions of a rung are counted, so that software is a station of it.
+pub fn is_counted(rung: Rung) -> bool {
+    Instructions::of(rung).is_some()
+}
+
 /// Measures each load at each rung, and predicts. `progress` hears what comes next.
 pub fn run(
     name: Name,

@@ -21,6 +21,8 @@ pub struct Outbox {
     pub loopback_events: VecDeque<LoopbackEvent>,
     /// Next stations that were found to be others.
     pub address_moves: u64,
+    /// Connections of which nothing is left.
+    pub forgotten: u64,
     /// Events not taken beyond which no SYN is taken.
     pub most_events: usize,
 }
@@ -37,6 +39,7 @@ impl Outbox {
             }),
             loopback_events: VecDeque::new(),
             address_moves: 0,
+            forgotten: 0,
             most_events,
         }
     }

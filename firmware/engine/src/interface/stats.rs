@@ -82,6 +82,8 @@ pub struct EngineStats {
     pub acks_sent: u64,
     /// Segments with data that an acknowledgment of its own went beside, for a gap that they cannot tell.
     pub acks_beside_data: u64,
+    /// Segments with data on the fast path that found something of this end under way: each may acknowledge it.
+    pub acks_with_data: u64,
     /// Read Responses that no Read asked for, or not so.
     pub responses_unasked: u64,
     /// Streams ended because the source of a Read to be answered was deregistered or invalidated.

@@ -187,6 +187,7 @@ impl<P: Port> Link<'_, P> {
             let end = next.wrapping_add(length);
             conn.reassembly.skip_to(end, &mut self.shared.buffers.pool);
             conn.owe_ack(self.now, self.shared.config.delayed_ack);
+            self.shared.stats.acks_with_data += u64::from(!idle);
         }
         if idle {
             self.acknowledge();

@@ -19,18 +19,24 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Runs the demonstration; `waves`: cycles to record before its end.
-pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Result<(), Failure> {
+pub fn run(
+    file: Option<&Path>,
+    common: &Common,
+    out: &Path,
+    seed: u64,
+    waves: u64,
+) -> Result<(), Failure> {
     let bytes = match file {
         Some(path) => read(path)?,
         None => README.to_vec(),
     };
-    std::fs::create_dir_all(&common.out)
-        .map_err(|e| format!("cannot make the folder {}: {e}", common.out.display()))?;
+    std::fs::create_dir_all(out)
+        .map_err(|e| format!("cannot make the folder {}: {e}", out.display()))?;
     let plan = demo::Plan {
         seed,
         card: common.card,
         file: bytes,
-        out: Some(common.out.clone()),
+        out: Some(out.to_owned()),
         mtu: common.mtu,
         waves: (waves > 0).then_some(waves),
     };
@@ -48,7 +54,7 @@ pub fn run(file: Option<&Path>, common: &Common, seed: u64, waves: u64) -> Resul
             "{error}\nTo see it again: weft replay {seed}{file} --card {} --mtu {} --out {}",
             common.card,
             common.mtu,
-            common.out.display()
+            out.display()
         )
     })?;
     let mut out = output::stdout();

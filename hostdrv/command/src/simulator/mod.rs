@@ -16,6 +16,7 @@ use crate::command::reach::{Reached, Way};
 use crate::command::Failure;
 
 pub mod demo;
+mod heard;
 mod host;
 pub mod partitions;
 pub mod perf;
@@ -46,6 +47,9 @@ impl Way for Simulated {
     }
 }
 
+/// Modes of `weft perf` without the options of --loss: a requirement alone is not asked for where another mode excludes it.
+const OTHERS: [&str; 4] = ["scale", "queue", "mixed", "pcie"];
+
 /// What only the simulator can do.
 #[derive(Subcommand)]
 pub enum Command {
@@ -56,6 +60,8 @@ pub enum Command {
         #[command(flatten)]
         seed: Seed,
         #[command(flatten)]
+        kept_in: Out,
+        #[command(flatten)]
         common: Common,
     },
     /// Bandwidth and latency, of the card's data path alone and of the whole stack.
@@ -65,31 +71,31 @@ pub enum Command {
         #[command(flatten)]
         kept: Kept,
         /// Instead: goodput of each congestion controller where the network loses and reorders.
-        #[arg(long)]
+        #[arg(long, group = "for_a_time")]
         loss: bool,
         /// Instead: how fast as many connections are made as the card has flows, and how fairly 64 of them share the line.
-        #[arg(long, conflicts_with = "loss")]
+        #[arg(long, group = "for_a_time")]
         scale: bool,
         /// Instead: each congestion controller behind a slow port that marks, with marks (ECN) and without.
-        #[arg(long, conflicts_with_all = ["loss", "scale"])]
+        #[arg(long, group = "for_a_time")]
         queue: bool,
         /// Instead: frames of several kinds mixed, each row as fast as the card takes them and at the pace of its wire.
-        #[arg(long, conflicts_with_all = ["loss", "scale", "queue"])]
+        #[arg(long, conflicts_with_all = ["loss", "scale", "queue", "mtu"])]
         mixed: bool,
         /// Instead: the data path behind PCIe ports, as `3x16` or `3x16+tags=32+wide+beside=50`: read requests in flight, reads with a long tail, per cent of the link that another device takes.
-        #[arg(long, value_name = "PORT,..", value_delimiter = ',', num_args = 0.., require_equals = true, default_missing_values = PORTS, conflicts_with_all = ["loss", "scale", "queue", "mixed"])]
+        #[arg(long, value_name = "PORT,..", value_delimiter = ',', num_args = 0.., require_equals = true, default_missing_values = PORTS, conflicts_with_all = ["loss", "scale", "queue", "mixed", "mtu"])]
         pcie: Option<Vec<Port>>,
         /// Of --loss: these controllers.
-        #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", value_parser = device::congestion(), default_values = loss::CONTROLLERS.map(Congestion::name))]
+        #[arg(long, value_name = "NAME,..", value_delimiter = ',', requires = "loss", conflicts_with_all = OTHERS, value_parser = device::congestion(), default_values = loss::CONTROLLERS.map(Congestion::name))]
         congestion: Vec<Congestion>,
         /// Of --loss: with markers (RFC 5044 §4.3) in what is sent.
-        #[arg(long, requires = "loss")]
+        #[arg(long, requires = "loss", conflicts_with_all = OTHERS)]
         markers: bool,
         /// Of --loss: bytes of a Write.
-        #[arg(long, value_name = "BYTES", requires = "loss", default_value_t = loss::BYTES as u32, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+        #[arg(long, value_name = "BYTES", requires = "loss", conflicts_with_all = OTHERS, default_value_t = loss::BYTES as u32, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
         write_bytes: u32,
         /// Simulated time of each run of --loss, --scale or --queue.
-        #[arg(long, value_name = "N", default_value_t = 3)]
+        #[arg(long, value_name = "N", requires = "for_a_time", conflicts_with_all = ["mixed", "pcie"], default_value_t = 3)]
         milliseconds: u64,
         #[command(flatten)]
         common: Common,
@@ -109,6 +115,8 @@ pub enum Command {
         #[arg(long, default_value_t = 20_000)]
         waves: u64,
         #[command(flatten)]
+        kept_in: Out,
+        #[command(flatten)]
         common: Common,
     },
     /// Serves simulated cards as PCI devices over vfio-user sockets, until it is told to end.
@@ -119,7 +127,12 @@ impl Command {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
-            Self::Demo { file, seed, common } => demo::run(file.as_deref(), common, seed.seed, 0),
+            Self::Demo {
+                file,
+                seed,
+                kept_in,
+                common,
+            } => demo::run(file.as_deref(), common, &kept_in.out, seed.seed, 0),
             Self::Perf {
                 seed,
                 kept,
@@ -158,8 +171,9 @@ impl Command {
                 seed,
                 file,
                 waves,
+                kept_in,
                 common,
-            } => demo::run(file.as_deref(), common, *seed, *waves),
+            } => demo::run(file.as_deref(), common, &kept_in.out, *seed, *waves),
             Self::Serve(arguments) => serve::run(arguments),
         }
     }
@@ -216,12 +230,17 @@ fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     Ok(std::fs::write(path, page).map_err(cannot)?)
 }
 
-/// What every simulation is asked.
+/// Where captures of a run are kept.
 #[derive(Args)]
-pub struct Common {
+pub struct Out {
     /// Folder for captures, logs and waves.
     #[arg(long, default_value = "weft-out", value_hint = clap::ValueHint::DirPath)]
     pub out: PathBuf,
+}
+
+/// What every simulation is asked.
+#[derive(Args)]
+pub struct Common {
     /// Prints a JSON object instead of text.
     #[arg(long)]
     pub json: bool,

@@ -7,8 +7,8 @@ use weft_hostdrv::Rung;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::{self, workload, Counter, Name, Plan};
 
-use super::host::Host;
-use super::{card_kind, write_page, Seed};
+use super::host::{self, Host};
+use super::{card_kind, heard, write_page, Seed};
 use crate::about;
 use crate::command::device::rung;
 use crate::command::Failure;
@@ -84,23 +84,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             .into());
         }
     }
+    let host = arguments.host.config()?;
+    heard::by_some(&loads, &arguments.host, host)?;
+    heard::least_timer(&loads, arguments.rto_min)?;
     for load in &mut loads {
         load.rto_min_us = load.rto_min_us.or(arguments.rto_min);
     }
     let counter = match arguments.instructions {
-        true => Some(counter(arguments)?),
+        true => Some(counter(arguments, &host::said(&host))?),
         false => None,
     };
     let name = Name {
         version: about::VERSION.to_owned(),
-        command: said(arguments),
+        command: said(arguments, &host::said(&host)),
     };
     let plan = Plan {
         kind: arguments.card,
         seed: arguments.seed.seed,
         seeds: arguments.seeds,
         mtu: arguments.mtu,
-        host: arguments.host.config(),
+        host,
         rungs: match arguments.rung.is_empty() {
             true => Rung::ALL.to_vec(),
             false => arguments.rung.clone(),
@@ -134,7 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The command that measures the same.
-fn said(arguments: &Arguments) -> String {
+fn said(arguments: &Arguments, host: &str) -> String {
     let mut command = format!(
         "weft partitions {} --card {} --seed {} --mtu {}",
         arguments.workload, arguments.card, arguments.seed.seed, arguments.mtu
@@ -142,7 +145,7 @@ fn said(arguments: &Arguments) -> String {
     if arguments.seeds > 1 {
         command += &format!(" --seeds {}", arguments.seeds);
     }
-    command += &arguments.host.said();
+    command += host;
     command += &rto(arguments);
     if !arguments.rung.is_empty() {
         let names: Vec<_> = arguments.rung.iter().map(|rung| rung.name()).collect();
@@ -164,11 +167,11 @@ fn rto(arguments: &Arguments) -> String {
 }
 
 /// This command again, for one load at one rung.
-fn counter(arguments: &Arguments) -> Result<Counter, Failure> {
+fn counter(arguments: &Arguments, host: &str) -> Result<Counter, Failure> {
     let own = std::env::current_exe()?;
     let (card, seed) = (arguments.card.to_string(), arguments.seed.seed.to_string());
     let mtu = arguments.mtu.to_string();
-    let host = arguments.host.said() + &rto(arguments);
+    let host = host.to_owned() + &rto(arguments);
     let rest = [
         "partitions",
         &arguments.workload,

@@ -5,7 +5,8 @@ use weft_hostdrv::Rung;
 use weft_sim::host::HostConfig;
 use weft_sim::kind::CardKind;
 use weft_sim::partitions::run::Place;
-use weft_sim::partitions::{workload, Name};
+use weft_sim::partitions::workload::{self, Load};
+use weft_sim::partitions::Name;
 use weft_sim::project::{self, Host, Pcie, Question, Target};
 
 use super::{card_kind, Kept, Seed};
@@ -50,18 +51,18 @@ pub struct Arguments {
     /// Rows of flows on a card. Left out: those of the one that is measured.
     #[arg(long)]
     rows: Option<u64>,
-    /// How long host memory takes to answer, in nanoseconds.
-    #[arg(long, default_value_t = 400.0, value_parser = positive)]
-    memory_ns: f64,
-    /// Processors of each host.
-    #[arg(long, default_value_t = 8.0, value_parser = positive)]
-    cores: f64,
-    /// Their clock in GHz.
-    #[arg(long, default_value_t = 3.0, value_parser = positive)]
-    ghz: f64,
-    /// Instructions of a cycle.
-    #[arg(long, default_value_t = 1.0, value_parser = positive)]
-    ipc: f64,
+    /// How long host memory takes to answer, in nanoseconds, where there are more queue pairs than rows. Left out: 400.
+    #[arg(long, value_parser = positive)]
+    memory_ns: Option<f64>,
+    /// Processors of each host. Left out: 8.
+    #[arg(long, value_parser = positive)]
+    cores: Option<f64>,
+    /// Their clock in GHz. Left out: 3.
+    #[arg(long, value_parser = positive)]
+    ghz: Option<f64>,
+    /// Instructions of a cycle. Left out: 1.
+    #[arg(long, value_parser = positive)]
+    ipc: Option<f64>,
     /// Also simulates what can be simulated, and says whether it is as predicted.
     #[arg(long)]
     check: bool,
@@ -82,8 +83,8 @@ fn positive(text: &str) -> Result<f64, String> {
 impl Arguments {
     fn targets(&self) -> Vec<Target> {
         let host = Some(Host {
-            cores: self.cores,
-            instructions_a_ns: self.ghz * self.ipc,
+            cores: self.cores.unwrap_or(8.0),
+            instructions_a_ns: self.ghz.unwrap_or(3.0) * self.ipc.unwrap_or(1.0),
         });
         let mut targets = Vec::new();
         for &line in &self.line {
@@ -99,8 +100,8 @@ impl Arguments {
                             card_speed: self
                                 .card_speed
                                 .unwrap_or((line / self.card.gbps() as f64).max(1.0)),
-                            rows: self.rows.unwrap_or(self.card.sizes().flows as u64),
-                            memory_ns: self.memory_ns,
+                            rows: self.rows(),
+                            memory_ns: self.memory_ns.unwrap_or(400.0),
                             host,
                         });
                     }
@@ -109,14 +110,54 @@ impl Arguments {
         }
         targets
     }
+
+    fn rows(&self) -> u64 {
+        self.rows.unwrap_or(self.card.sizes().flows as u64)
+    }
+
+    /// Options that no figure would have in it.
+    fn refuse_idle(&self) -> Result<(), Failure> {
+        let most = self.queue_pairs.iter().max().copied().unwrap_or(0);
+        if self.memory_ns.is_some() && most <= self.rows() {
+            let rows = self.rows();
+            return Err(format!("--memory-ns would change nothing: the card has rows for {rows} queue pairs, and --queue-pairs asks for no more").into());
+        }
+        let software = [
+            ("--cores", self.cores),
+            ("--ghz", self.ghz),
+            ("--ipc", self.ipc),
+        ];
+        let is_counted = self.rung.iter().any(|rung| project::is_counted(*rung));
+        match software.iter().find(|(_, given)| given.is_some()) {
+            Some((option, _)) if !is_counted => Err(format!("{option} would change nothing: instructions are counted of rungs host and placement alone; name one of them by --rung").into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A load that is measured as it is, without the time of software.
+fn can_be_projected(load: &Load) -> Result<(), Failure> {
+    let name = &load.name;
+    if load.loss > 0 {
+        return Err(format!("load `{name}` has loss: what that costs does not follow from what each message costs; `weft perf --loss` simulates it").into());
+    }
+    let own = [
+        ("host", load.host.is_some()),
+        ("cores", load.cores.is_some()),
+        ("sleep", load.sleep.is_some()),
+        ("costs", !load.costs.is_empty()),
+    ];
+    match own.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((key, _)) => Err(format!("load `{name}` has {key}: the card is measured without hosts that take time, and software is projected by --cores, --ghz and --ipc").into()),
+    }
 }
 
 /// Measures, predicts and prints.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loads = workload::read(&arguments.workload)?;
-    if let Some(load) = loads.iter().find(|load| load.loss > 0) {
-        return Err(format!("load `{}` has loss: what that costs does not follow from what each message costs; `weft perf --loss` simulates it", load.name).into());
-    }
+    loads.iter().try_for_each(can_be_projected)?;
+    arguments.refuse_idle()?;
     if arguments.card == CardKind::Model {
         return Err("the functional model has no cycles to measure: take an RTL card, --card rtl512, rtl256 or rtl128".into());
     }

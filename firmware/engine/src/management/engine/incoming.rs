@@ -27,6 +27,11 @@ impl Engine {
             .is_some_and(|there| there.id == conn)
     }
 
+    /// How many connections it remembers no more: until one is added, [`Engine::remembers`] says what it said.
+    pub fn forgotten(&self) -> u64 {
+        self.shared.outbox.forgotten
+    }
+
     /// Is a connection on its way to its end, so that the peer has something to hear yet?
     pub fn is_closing(&self) -> bool {
         self.conns.iter().any(Conn::is_closing)

@@ -16,6 +16,7 @@ impl Engine {
             }
             conn.reassembly.release(&mut self.shared.buffers.pool);
             self.shared.slots.free_all(&mut conn);
+            self.shared.outbox.forgotten += 1;
             if self.shared.config.on_card && conn.known {
                 let forgotten = Event::Forgotten { conn: conn.id };
                 self.shared.outbox.events.push_back(forgotten);
