@@ -1,7 +1,9 @@
 // Proves of rx_walks, the commit queue: what entered ends in that order, each once, and as what it entered: a segment in the walk with its own end, another
-// one without any. What may end is offered within WITHIN cycles.
+// one without any. What may end is offered within WITHIN cycles. From the second cycle of a flow on it is told where its walks leave
+// it, in the next cycle at the latest.
 //
-// Assumed: one flow, whose mark stays; slots are taken two cycles apart at least, while there is room; ends of walks come in the order of the starts.
+// Assumed: two flows, whose marks stay; a flow stands for two cycles before it takes a slot; slots are taken two cycles apart at least, while there is
+// room; ends of walks come in the order of the starts.
 
 module rx_walks_formal
   import rx_front_pkg::*;
@@ -27,6 +29,8 @@ module rx_walks_formal
   logic room, chained, kept, again, leaves, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
   logic [7:0] watched_q;
   logic [INDEX_W-1:0] behind, tail, head, oldest_behind;
+  logic [1:0][        7:0] end_q;  // where each flow's youngest segment leaves it
+  logic                    stood_more_q;  // for two cycles
   logic [1:0][INDEX_W-1:0] youngest_q;  // place of each flow's youngest segment
   logic [1:0][7:0] walks_q, before_q;  // segments of each flow in the walk, and a cycle ago
   logic flow_q, stood_q, ended_of;
@@ -45,6 +49,7 @@ module rx_walks_formal
     entry              = '0;
     entry.packet.start = 16'(entered_q);
     entry.flow         = 16'(flow_q);
+    entry.seq_end      = 32'(recent_q ? entered_q - 8'd1 : entered_q);
     entry.walked       = !wait_i;
     done               = '0;
     done.len           = 16'(told_q);
@@ -66,7 +71,7 @@ module rx_walks_formal
     .taken_i          ('0),
     .mark_i           ('0),
     .room_o           (room),
-    .stands_i         (stood_q),
+    .stands_i         (flow_next_i == flow_q),
     .kept_i           ('0),
     .kept_o           (kept),
     .again_o          (again),
@@ -134,7 +139,13 @@ module rx_walks_formal
     end
   end
   assign ended_of = oldest.flow[0];
-  always_ff @(posedge clk_i) if (start_i) youngest_q[flow_q] <= tail;
+  always_ff @(posedge clk_i) begin
+    stood_more_q <= rst_ni && stood_q && flow_next_i == flow_q;
+    if (start_i) begin
+      youngest_q[flow_q] <= tail;
+      end_q[flow_q]      <= entered_q;
+    end
+  end
   always_ff @(posedge clk_i) watched_q <= rst_ni ? watched_q : watched_i;
 
   always_comb begin
@@ -147,12 +158,15 @@ module rx_walks_formal
       as_what_it_entered : assert (finish_i && closed_q == watched_q -> oldest.walked == watched_walked_q);
       with_its_own_end : assert (finish_i && oldest.walked -> done_out.len == 16'(ended_q) && ended_q != told_q);
       chained_to_youngest : assert (start_i -> chained == (before_q[flow_q] != '0) && (!chained || behind == youngest_q[flow_q]));
+      where_it_leaves : assert (stood_q && !recent_q && leaves && walks_q[flow_q] != '0 -> young_end == 32'(end_q[flow_q]));
+      leaves_or_again : assert (stood_q && !recent_q && walks_q[flow_q] != '0 -> leaves || again);
+      once_again : assert (stood_more_q && !recent_q && walks_q[flow_q] != '0 -> leaves);
       goes_on : assert (32'(silent_q) < WITHIN);
     end
   end
 
   logic unused;
-  assign unused = ^{kept, again, leaves, oldest_behind, young_end, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
+  assign unused = ^{kept, oldest_behind, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
                     oldest_flow, oldest_mark, oldest_taken, head, valid, flow, last, walking};
 
 endmodule

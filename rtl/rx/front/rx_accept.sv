@@ -2,7 +2,7 @@
 //
 // Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
 // Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
-//            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | position of the youngest walk
+//            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | where the flow's walks leave
 //                  |                                         |                                                   | (rx_dispatch)
 //            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached_i`, late, selects one
 //            Ready |                                         | `accept_o` and the bits beside it

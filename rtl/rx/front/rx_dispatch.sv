@@ -1,17 +1,17 @@
 // Decides what becomes of each frame, in the order of arrival (docs/card.md "Receiving: verdicts"). Each packet ends in one close: report, raw copy,
 // store space.
 //
-// Handshake: `packet_ready_o` takes the packet at the head of the store's queue; it may wait for any reason below. `start_valid_o` is a pulse in a
+// Handshake: `packet_ready_o` takes the packet at the head of the store's queue while rx_next has room. `start_valid_o` is a pulse in a
 //            cycle with `start_ready_i`: a start is never pending. `close_o` is held in a register until taken. In a cycle with `hold_i` nothing is
-//            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet in four
-//            cycles at most.
+//            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet of
+//            a flow in four cycles at most.
 // Pipeline:  cycle   | registers         | what happens                                         | hazards, bypasses
 //            0 Seek  | rx_next           | the queue's head is looked up                        | again after a FLOW_KEY write
 //            1-3     | rx_lookup         | the lookup is in flight; the payload is requested    | overlaps the two packets before
 //            4 Read  | rx_next           | row and position are read                            | again if a verdict without a walk writes them
 //            5 load  | packet_q, row_q,  | the packet enters, row and position arrive           | `same_upd`, `ended`: an end of its flow; a
 //                    | flow_q,position_q |                                                      | replay enters only with an empty walk
-//            6 Weigh | rx_accept         | segment and position are compared                    | where the youngest walk leaves it; `ended_same_q`
+//            6 Weigh | rx_accept         | segment and position are compared                    | where the flow's walks leave it; `ended_same_q`  
 //            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
 //            8 Ready | rx_walks          | start, a slot of the commit queue, a direct verdict  | `steady_q`: none behind an end with a raw slot
 //            close   | rx_close          | report, raw slot, store space                        | one at a time
@@ -29,7 +29,7 @@
 //            All other verdicts wait until the queue is empty, so reports and positions keep the order of arrival.
 //            Every walked segment has a raw slot reserved first, as its last FPDU may be partial. A frame without a free slot is dropped before it
 //            has changed anything.
-//            Payload is requested at the queue's head, and passes to the walk from the cycle of the start on: no decision waits for it.
+//            Payload is requested ahead of the decision, and passes to the walk from the cycle of the start on: no decision waits for it.
 //            As no start is ever pending, table accesses never wait for a decision.
 
 `include "weft_assert.svh"
@@ -419,8 +419,8 @@ module rx_dispatch
   assign finish = done_valid && close_room && !hold_i;
   assign walk_ends = finish && oldest.walked;
   assign turn_ends = finish && !oldest.walked;
-  // The verdict is two cycles old in what it knows of the flow's segments in the walk, all else one. An end that leaves its flow attached changes
-  // nothing in it. `steady_q`: there was no other one meanwhile. `empty_q`: none is left.
+  // The verdict is two cycles old in what it knows of the flow's segments in the walk, all else one. A whole end without a raw slot changes
+  // nothing in it: if an ATTACH is kept for the flow, that was known before. `steady_q`: there was no other one meanwhile. `empty_q`: none is left.
   logic broke, broke_q;  // an end that takes a raw slot, or of a replay
   assign broke = finish && (raw || oldest.packet.segment.replay);
   always_ff @(posedge clk_i or negedge rst_ni) begin

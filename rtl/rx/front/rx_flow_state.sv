@@ -1,6 +1,6 @@
 // FLOW_RX rows and receive positions of all flows, and the attach protocol (docs/card.md "Receiving: verdicts", "Attach").
 //
-// Handshake: `fetch_valid_i` is a pulse; row and position are valid in the next cycle only. `upd_valid_i` writes a position. A table request is taken
+// Handshake: `fetch_valid_i` is a read; row and position are valid in the next cycle only. `upd_valid_i` writes a position. A table request is taken
 //            in Idle and answered ANSWER cycles later; it waits for nothing. `hold_o` covers the access: dispatch then fetches, decides and ends
 //            nothing. After `changed_o` dispatch fetches again. After reset the rows are cleared for NUM_FLOWS cycles, in which nothing is accepted
 //            (`busy_o`).

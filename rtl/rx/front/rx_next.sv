@@ -30,7 +30,7 @@ module rx_next
   output logic        seek_o,
   output logic [95:0] key_o,
   input  logic        sent_i,           // only with seek_o
-  input  logic        answered_i,       // the answer to the older request of this module
+  input  logic        answered_i,       // the answer to this module's request: one is in flight
   input  logic        lookup_hit_i,     // held until the answer behind
   input  logic [15:0] lookup_flow_i,
   input  logic        lookup_changed_i, // all answers are void, and requests dropped

@@ -11,7 +11,7 @@
 //            Look, Looking | the lookup is repeated: to be sent, in flight | it is answered
 //            Fetch         | row and position are requested again          | not `hold_i`
 //            Latch         | they arrive                                   | always
-//            Weigh, Judge  | rx_accept works                               | always
+//            Weigh, Judge  | rx_accept works                               | not `weigh_again_i`
 //            Ready         | may be decided                                | `pop_i`
 // Why:       A table written meanwhile repeats what depends on it: FLOW_KEY the lookup, the others the fetch. vacant_o and ready_q are kept as
 //            registers beside the state, because `pop_i` and the reasons to go back are late. One lookup at a time: the packet here goes first.
@@ -49,7 +49,7 @@ module rx_stand
   output logic [15:0] fetch_flow_o,
 
   input logic may_load_i,     // the packet behind may enter: a replay waits for an empty walk
-  input logic weigh_again_i,  // a known packet was weighed against an older position
+  input logic weigh_again_i,  // it is not there yet where the flow's walks leave it
   input logic pop_i,          // the packet is decided
 
   output rx_packet_t        packet_o,
@@ -99,7 +99,7 @@ module rx_stand
   assign next_reads_o  = phase != Fetch && !hold_i;
   assign flow_d        = vacant_o ? next_flow_i : phase == Looking ? lookup_flow_i : flow_o;
 
-  // A table was written, or an end changed the position.
+  // A table was written, or the packet was weighed too early.
   assign look_again    = packet_o.segment.is_tcp && lookup_changed_i;
   assign fetch_again   = known_o && state_changed_i;
   assign weigh_again   = known_o && weigh_again_i;

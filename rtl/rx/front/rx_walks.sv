@@ -44,7 +44,7 @@ module rx_walks
   input  logic     [       10:0] taken_i,            // of the flow's share; nobody else changes it
   input  logic     [       15:0] mark_i,             // the flow's mark in this cycle
   output logic                   room_o,
-  input  logic                   stands_i,           // flow_i was the same a cycle ago
+  input  logic                   stands_i,           // flow_i is the same in the next cycle
   input  logic     [  WALKS-1:0] kept_i,             // an ATTACH is kept for these
   output logic                   kept_o,             // an ATTACH is kept for them, a cycle late
   output logic                   again_o,            // what the flow's youngest leaves is there in the next cycle only
@@ -190,7 +190,7 @@ module rx_walks
       oldest_taken_q  <= taken_q[head_q];
       oldest_behind_q <= behind_q[head_q];
     end
-    // The cycle of the end counts; a chained segment is the oldest behind it.
+    // The cycle of the end counts; a chained segment becomes the oldest later.
     left_mark[head_q] <= oldest_mark_o;
   end
 

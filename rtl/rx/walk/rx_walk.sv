@@ -14,7 +14,8 @@
 // Why:       Nothing of an FPDU is visible before its CRC verdict and all its checks.
 //            A start with `start_chained_i` continues the segment at place `start_behind_i`: it is the same flow's, and ends where this one begins. It
 //            may not be done yet; others may be between. MSN and MO are carried over inside. If that segment does not end with STOP_WHOLE, this one is
-//            discarded with STOP_NOT_WALKED (done_len 0). A place is given away again when what continues it has begun.
+//            discarded with STOP_NOT_WALKED (done_len 0). A place is given away again at any time: its next
+//            segment ends behind what continues the one before.
 //            A user that waits for each done ties start_chained_i to 0.
 //            STOP_NOT_WALKED also ends a segment whose rest was left, for want of room for reports.
 
@@ -367,6 +368,10 @@ module rx_walk
   always_comb begin
     cnt_inc_o             = check_cnt;
     cnt_inc_o[CNT_FENCES] = 16'(fence_ended);
+  end
+
+  if (SEGMENTS > (1 << PLACE_W)) begin : gen_param_check
+    $error("rx_walk: SEGMENTS is at most the places that PLACE_W bits name");
   end
 
   logic unused;
