@@ -102,7 +102,6 @@ PROOFS = [
         ("rx/front/rx_walks.sv", "if (chained_q) last_q[place_q] <= 1'b0;", ""),
         ("rx/front/rx_walks.sv", "same_q[i] <= flow_q[i] == flow_next_i;", "same_q[i] <= 1'b1;"),
         ("rx/front/rx_walks.sv", "in_walk && !near && !far_q", "1'b0"),
-        ("rx/front/rx_walks.sv", "stands_i && in_walk && !near", "in_walk && !near"),
         ("rx/front/rx_walks.sv", "count_q + COUNT_W'(slot_i)", "count_q + COUNT_W'(start_i)"),
     ], {"WALKS": 4}, "bounded", 16),
     Proof("rq_ahead_formal", [

@@ -203,7 +203,7 @@ impl Reference {
                 "start of {flow} {seq} {len}, should be {found:?} {tcp:?}"
             ));
         }
-        let youngest = self.walked().filter(|w| w.flow == flow).next_back();
+        let youngest = self.walked().rfind(|w| w.flow == flow);
         // What ended whole a moment ago may still be named.
         if chained != youngest.is_some() && (!chained || self.left != Some(flow)) {
             return Err("not chained to the youngest of its flow".into());
@@ -250,7 +250,7 @@ impl Reference {
         let frame = self.waiting.pop_front().ok_or("nothing takes a slot")?;
         let tcp = frame.tcp.as_ref().ok_or("a plain frame takes a slot")?;
         let flow = self.flow(tcp).ok_or("a frame of no flow takes a slot")?;
-        let youngest = self.walked().filter(|w| w.flow == flow).next_back();
+        let youngest = self.walked().rfind(|w| w.flow == flow);
         let behind = youngest.is_some();
         let before = youngest.map_or(self.positions[flow], |w| w.after);
         let (row, kept) = (self.rows[flow], self.kept[flow].filter(|_| behind));
