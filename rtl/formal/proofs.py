@@ -103,7 +103,7 @@ PROOFS = [
         ("rx/front/rx_walks.sv", "same_q[i] <= flow_q[i] == flow_next_i;", "same_q[i] <= 1'b1;"),
         ("rx/front/rx_walks.sv", "in_walk && !near && !far_q", "1'b0"),
         ("rx/front/rx_walks.sv", "count_q + COUNT_W'(slot_i)", "count_q + COUNT_W'(start_i)"),
-    ], {"WALKS": 4}, "bounded", 16),
+    ], {"WALKS": 4}, "bounded", 12),
     Proof("rq_ahead_formal", [
         ("rx/walk/rq_ahead.sv", "looked_msn_q == msn_i && ", ""),
         ("rx/walk/rq_ahead.sv", "collides_q == '0 && ", ""),

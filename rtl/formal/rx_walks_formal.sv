@@ -159,7 +159,7 @@ module rx_walks_formal
       with_its_own_end : assert (finish_i && oldest.walked -> done_out.len == 16'(ended_q) && ended_q != told_q);
       chained_to_youngest : assert (start_i -> chained == (before_q[flow_q] != '0) && (!chained || behind == youngest_q[flow_q]));
       where_it_leaves : assert (stood_q && !recent_q && leaves && walks_q[flow_q] != '0 -> young_end == 32'(end_q[flow_q]));
-      leaves_or_again : assert (stood_q && !recent_q && walks_q[flow_q] != '0 -> leaves || again);
+      leaves_or_again : assert (!recent_q && walks_q[flow_q] != '0 -> leaves || again);
       once_again : assert (stood_more_q && !recent_q && walks_q[flow_q] != '0 -> leaves);
       goes_on : assert (32'(silent_q) < WITHIN);
     end
