@@ -77,6 +77,9 @@ fn compare(seeds: std::ops::Range<u64>, faults: Faults) {
         for (short, long) in short_stats.iter_mut().zip(&long_stats) {
             assert!(short.segments_slow <= long.segments_slow, "seed {seed}");
             short.segments_slow = long.segments_slow;
+            // Of the fast path alone.
+            assert!(short.acks_with_data >= long.acks_with_data, "seed {seed}");
+            short.acks_with_data = long.acks_with_data;
         }
         for (at, (a, b)) in short.iter().zip(&long).enumerate() {
             assert_eq!(a, b, "seed {seed}, frame {at}");
