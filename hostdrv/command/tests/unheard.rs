@@ -58,7 +58,8 @@ fn what_a_free_host_does_not_have_is_refused() {
 
 /// A load of its own, with these lines, and a run of it with these options.
 fn load(name: &str, lines: &str, options: &[&str]) -> std::process::Output {
-    let file = folder("unheard").join(format!("{name}.toml"));
+    // A folder of its own: it is made anew.
+    let file = folder(&format!("unheard-{name}")).join("load.toml");
     let load = "[[load]]\nname = \"l\"\nwrite = 1\nsizes = [64]\nmessages = 1\n";
     fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
     fs::write(&file, format!("{load}{lines}\n")).expect("written");
