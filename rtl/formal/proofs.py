@@ -74,16 +74,16 @@ PROOFS = [
         ("boards/pcie/read_pace.sv", "assign s_axi_arready = m_axi_arready && open_q;", "assign s_axi_arready = m_axi_arready;"),
         ("boards/pcie/read_pace.sv", "left_q <= 9'(s_axi_arlen);", "left_q <= 9'(s_axi_arlen) + 9'd1;"),
     ], {}, "pdr"),
-    Proof("stream_pair_formal", [
+    Proof("stream_queue_formal", [
         ("stream/stream_pair.sv", "first_q <= first_q ^ (out_valid_q && out_ready_i);", "first_q <= first_q ^ out_valid_q;"),
         ("stream/stream_pair.sv", "if (!spare_q && !(out_valid_q && first_q == 1'(i))) data_q", "if (!(out_valid_q && first_q == 1'(i))) data_q"),
         ("stream/stream_pair.sv", "out_valid_q <= in_valid_i || spare_q;", "out_valid_q <= in_valid_i;"),
     ], {"WIDTH": 64}, "pdr"),
-    Proof("stream_fifo_formal", [
+    Proof("stream_queue_formal", [
         ("stream/stream_fifo.sv", "if (!full_q) buffer", "buffer"),
         ("stream/stream_fifo.sv", "some_q <= push || rd_q + 1'b1 != wr_q;", "some_q <= push;"),
         ("stream/stream_fifo.sv", "full_q <= push && wr_q + 1'b1 ==", "full_q <= push && wr_q =="),
-    ], {"WIDTH": 8}, "pdr"),
+    ], {"WIDTH": 8, "DEPTH": 4}, "pdr"),
     Proof("stream_skid_formal", [
         ("stream/stream_skid.sv", "assign in_ready_o  = ready_q;", "assign in_ready_o  = ready_q || out_ready_i;"),
         ("stream/stream_skid.sv", "if (!spare_q) spare_data_q <= in_data_i;", "spare_data_q <= in_data_i;"),

@@ -140,7 +140,6 @@ module rx_dispatch
 
   assign segment = packet_q.segment;
 
-  // A verdict without a walk perhaps writes a position; an end's position is bypassed below.
   rx_packet_t  next_packet;
   rx_segment_t entering;
   assign entering = next_packet.segment;
@@ -151,6 +150,7 @@ module rx_dispatch
   assign payload_cmd_offset_o = next_packet.segment.payload_start;
   assign payload_cmd_len_o    = next_packet.segment.payload_len;
 
+  // A verdict without a walk perhaps writes a position: what is read beside it is stale. An end's position is bypassed below.
   rx_next u_next (
     .clk_i,
     .rst_ni,
