@@ -66,13 +66,7 @@ pub(super) fn at_rung(
     seeds: u64,
     host: HostConfig,
 ) -> Result<AtRung, PartitionsError> {
-    let place = Place {
-        kind: CardKind::Model,
-        seed: 1,
-        mtu: 1500,
-        gbps: CardKind::Model.gbps(),
-        host,
-    };
+    let place = Place::first(CardKind::Model, CardKind::Model.gbps(), host);
     at_place(load, rung, seeds, place)
 }
 

@@ -52,13 +52,7 @@ fn rows(load: &Load, kind: CardKind, seeds: u64) -> Result<String, PartitionsErr
 
 fn row(load: &Load, rung: Rung, kind: CardKind, seeds: u64) -> Result<String, PartitionsError> {
     let at = |card: CardKind| {
-        let place = Place {
-            kind: card,
-            seed: 1,
-            mtu: 1500,
-            gbps: kind.gbps(),
-            host: HostConfig::default(),
-        };
+        let place = Place::first(card, kind.gbps(), HostConfig::default());
         at_place(load, rung, seeds, place)
     };
     let (card, model) = (at(kind)?, at(CardKind::Model)?);
@@ -119,13 +113,7 @@ mod tests {
     fn a_slower_card_is_told_from_the_model() {
         let load = &table(CardKind::Model).unwrap().loads[1];
         let at = |gbps| {
-            let place = Place {
-                kind: CardKind::Model,
-                seed: 1,
-                mtu: 1500,
-                gbps,
-                host: HostConfig::default(),
-            };
+            let place = Place::first(CardKind::Model, gbps, HostConfig::default());
             at_place(load, Rung::Placement, 1, place).unwrap()
         };
         let part = ratio(&at(1), &at(100));

@@ -41,6 +41,19 @@ pub struct Place {
     pub host: HostConfig,
 }
 
+impl Place {
+    /// Frames of 1500 bytes, from seed 1 on.
+    pub(super) fn first(kind: CardKind, gbps: u64, host: HostConfig) -> Self {
+        Self {
+            kind,
+            seed: 1,
+            mtu: 1500,
+            gbps,
+            host,
+        }
+    }
+}
+
 /// Whether a rung can be had.
 pub enum Had {
     /// It can; with the clock of the processor that does it, in kHz, if one does.
