@@ -3,7 +3,7 @@
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::{Access, SendWr};
 use weft_hostdrv::Rung;
-use weft_sim::fabric::{Fabric, FabricConfig};
+use weft_sim::fabric::{Fabric, FabricConfig, FabricError};
 use weft_sim::host::{CostIs, CostName, Done, HostConfig, Hosts, Waits};
 use weft_sim::kind::CardKind;
 use weft_sim::link::{Faults, LinkConfig};
@@ -50,6 +50,13 @@ fn capture(host: HostConfig, seed: u64) -> (Vec<u8>, u64) {
                 posted += 1;
                 any = true;
             } else if a.cq.poll_there().is_some() {
+                // A poll without its charge leaves the core free, and its host asleep beside completions.
+                let polls = Done {
+                    polls: 1,
+                    ..Done::default()
+                };
+                let step = || Ok::<_, FabricError>(((), polls));
+                hosts.program(0, step).unwrap();
                 done += 1;
                 any = true;
             }

@@ -105,7 +105,8 @@ impl<'a> Hosts<'a> {
         !sleeps && host.free[self.core(Core::Program)] <= self.fabric.now()
     }
 
-    /// A step of a host's program. It answers what it did beside what the device counts: posts and polls.
+    /// A step of a host's program. It answers what it did beside what the device counts: posts and polls. A completion that is taken outside of
+    /// a step leaves the core free: a host of one core that sleeps may then fall asleep beside others.
     pub fn program<T, E>(
         &mut self,
         number: usize,
