@@ -60,9 +60,9 @@ module card_core
   report_cfg_t [PORTS-1:0] report_cfg;
   logic [PORTS-1:0] report_broken, closed, hold, rx_begun, rx_merged;
 
-  logic rq_tail_valid, fence_valid;
-  logic [15:0] rq_tail_flow;
-  logic [31:0] rq_tail_value, fence_number, fence_done, msix_count;
+  logic               fence_valid;
+  walk_pkg::rq_tail_t rq_tail;
+  logic [31:0] fence_number, fence_done, msix_count;
   logic [PORTS-1:0][31:0] job_done, report_tail, raw_tail;
 
   logic tbl_req_valid, tbl_rsp_valid, rx_tbl_valid, rx_tbl_ready, rx_tbl_rsp_valid, tx_tbl_valid, tx_tbl_ready, tx_tbl_rsp_valid;
@@ -119,9 +119,9 @@ module card_core
     .tx_cfg_o       (tx_cfg),
     .report_cfg_o   (report_cfg),
     .loopback_o,
-    .rq_tail_valid_o(rq_tail_valid),
-    .rq_tail_flow_o (rq_tail_flow),
-    .rq_tail_value_o(rq_tail_value),
+    .rq_tail_valid_o(rq_tail.valid),
+    .rq_tail_flow_o (rq_tail.flow),
+    .rq_tail_value_o(rq_tail.value),
     .tbl_req_valid_o(tbl_req_valid),
     .tbl_req_ready_i(1'b1),
     .tbl_req_o      (tbl_req),
@@ -291,9 +291,7 @@ module card_core
     .replay_keep_i  (tx.keep),
     .replay_last_i  (tx.last),
     .replay_about_i (replay_about),
-    .rq_tail_valid_i(rq_tail_valid),
-    .rq_tail_flow_i (rq_tail_flow),
-    .rq_tail_value_i(rq_tail_value),
+    .rq_tail_i      (rq_tail),
     .tbl_req_valid_i(rx_tbl_valid),
     .tbl_req_ready_o(rx_tbl_ready),
     .tbl_req_i      (tbl_req),

@@ -61,7 +61,10 @@ rx/front/rx_next.sv
 rx/front/rx_stand.sv
 rx/front/rx_raw_room.sv
 rx/front/rx_close.sv
+rx/front/rx_current.sv
+rx/front/rx_outcome.sv
 rx/front/rx_dispatch.sv
+rx/front/rx_front.sv
 rx/front/rx_flow_state.sv
 rx/front/rx_layers.sv
 rx/front/rx_lookup.sv

@@ -89,8 +89,7 @@ module rx_output_formal
     .rpt_o          (rpt),
     .rpt_full_i,
     .rpt_merged_o   (),
-    .raw_given_up_i ('0),
-    .raw_taken_i    ('0),
+    .raw_i          ('0),
     .raw_tail_o     (raw_tail),
     .idle_o         (idle),
     .cnt_inc_o      (cnt_inc)

@@ -8,6 +8,7 @@
 module rx_walks_formal
   import rx_front_pkg::*;
   import walk_pkg::stop_e;
+  import walk_pkg::walk_done_t;
 #(
   parameter  int unsigned WALKS   = 2,
   localparam int unsigned INDEX_W = $clog2(WALKS),
@@ -26,25 +27,25 @@ module rx_walks_formal
   localparam int unsigned WITHIN = 5;
 
   logic [7:0] entered_q, closed_q, started_q, told_q, ended_q;
-  logic room, chained, kept, again, leaves, young_ts, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
+  logic room, chained, kept, again, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
   logic [7:0] watched_q;
-  logic [INDEX_W-1:0] behind, tail, head, oldest_behind;
+  logic [INDEX_W-1:0] behind, tail, head;
   logic [1:0][        7:0] end_q;  // where each flow's youngest segment leaves it
   logic                    stood_more_q;  // for two cycles
   logic [1:0][INDEX_W-1:0] youngest_q;  // place of each flow's youngest segment
   logic [1:0][7:0] walks_q, before_q;  // segments of each flow in the walk, and a cycle ago
   logic flow_q, stood_q, ended_of;
-  logic [31:0] young_end, young_recent, done_end;
-  logic [15:0] oldest_flow, oldest_mark;
-  logic [10:0] oldest_taken;
-  logic [WALKS-1:0] valid, last;
-  logic [WALKS-1:0][15:0] flow;
+  young_t                  young;
+  oldest_t                 oldest_slot;
+  walk_place_t [WALKS-1:0] places;
+  logic        [     15:0] oldest_flow;
   logic [COUNT_W-1:0] count, walking;
   logic [2:0] silent_q;
   walking_t entry, oldest;
-  walk_done_t done, done_out;
+  walk_done_t done;
 
-  assign slot = start_i || wait_i;
+  assign oldest = oldest_slot.segment;
+  assign slot   = start_i || wait_i;
   always_comb begin
     entry              = '0;
     entry.packet.start = 16'(entered_q);
@@ -61,50 +62,40 @@ module rx_walks_formal
   ) dut (
     .clk_i,
     .rst_ni,
-    .flow_i           (16'(flow_q)),
-    .flow_next_i      (16'(flow_next_i)),
+    .flow_i        (16'(flow_q)),
+    .flow_next_i   (16'(flow_next_i)),
     .start_i,
     .wait_i,
-    .slot_i           (slot),
-    .open_i           (start_i),
-    .entry_i          (entry),
-    .taken_i          ('0),
-    .mark_i           ('0),
-    .room_o           (room),
-    .stands_i         (flow_next_i == flow_q),
-    .kept_i           ('0),
-    .kept_o           (kept),
-    .again_o          (again),
-    .leaves_o         (leaves),
-    .young_end_o      (young_end),
-    .young_ts_valid_o (young_ts),
-    .young_ts_recent_o(young_recent),
-    .chained_o        (chained),
-    .place_o          (behind),
-    .tail_o           (tail),
-    .payload_end_i    (left),
-    .payload_open_o   (open),
-    .payload_left_o   (left),
+    .slot_i        (slot),
+    .open_i        (start_i),
+    .entry_i       (entry),
+    .taken_i       ('0),
+    .mark_i        ('0),
+    .room_o        (room),
+    .stands_i      (flow_next_i == flow_q),
+    .kept_i        ('0),
+    .kept_o        (kept),
+    .again_o       (again),
+    .young_o       (young),
+    .chained_o     (chained),
+    .place_o       (behind),
+    .tail_o        (tail),
+    .payload_end_i (left),
+    .payload_open_o(open),
+    .payload_left_o(left),
     .done_valid_i,
-    .done_i           (done),
-    .done_valid_o     (done_valid),
-    .done_waits_o     (done_waits),
-    .done_waited_o    (done_waited),
-    .done_o           (done_out),
-    .done_end_o       (done_end),
-    .oldest_o         (oldest),
-    .oldest_flow_o    (oldest_flow),
-    .behind_i         ('0),
-    .oldest_taken_o   (oldest_taken),
-    .oldest_behind_o  (oldest_behind),
-    .oldest_mark_o    (oldest_mark),
-    .head_o           (head),
+    .done_i        (done),
+    .done_valid_o  (done_valid),
+    .done_waits_o  (done_waits),
+    .done_waited_o (done_waited),
+    .oldest_o      (oldest_slot),
+    .oldest_flow_o (oldest_flow),
+    .behind_i      ('0),
+    .head_o        (head),
     .finish_i,
-    .valid_o          (valid),
-    .flow_o           (flow),
-    .last_o           (last),
-    .count_o          (count),
-    .walking_o        (walking)
+    .places_o      (places),
+    .count_o       (count),
+    .walking_o     (walking)
   );
 
   from_reset u_reset (
@@ -156,17 +147,16 @@ module rx_walks_formal
       in_order : assert (finish_i -> oldest.packet.start == 16'(closed_q));
       each_once : assert (closed_q <= entered_q && count == COUNT_W'(entered_q - closed_q));
       as_what_it_entered : assert (finish_i && closed_q == watched_q -> oldest.walked == watched_walked_q);
-      with_its_own_end : assert (finish_i && oldest.walked -> done_out.len == 16'(ended_q) && ended_q != told_q);
+      with_its_own_end : assert (finish_i && oldest.walked -> oldest_slot.done.len == 16'(ended_q) && ended_q != told_q);
       chained_to_youngest : assert (start_i -> chained == (before_q[flow_q] != '0) && (!chained || behind == youngest_q[flow_q]));
-      where_it_leaves : assert (stood_q && !recent_q && leaves && walks_q[flow_q] != '0 -> young_end == 32'(end_q[flow_q]));
-      leaves_or_again : assert (!recent_q && walks_q[flow_q] != '0 -> leaves || again);
-      once_again : assert (stood_more_q && !recent_q && walks_q[flow_q] != '0 -> leaves);
+      where_it_leaves : assert (stood_q && !recent_q && young.valid && walks_q[flow_q] != '0 -> young.seq_end == 32'(end_q[flow_q]));
+      leaves_or_again : assert (!recent_q && walks_q[flow_q] != '0 -> young.valid || again);
+      once_again : assert (stood_more_q && !recent_q && walks_q[flow_q] != '0 -> young.valid);
       goes_on : assert (32'(silent_q) < WITHIN);
     end
   end
 
   logic unused;
-  assign unused = ^{kept, oldest_behind, young_ts, young_recent, open, done_waits, done_waited, done_out, done_end, oldest,
-                    oldest_flow, oldest_mark, oldest_taken, head, valid, flow, last, walking};
+  assign unused = ^{kept, young, open, done_waits, done_waited, oldest_slot, oldest_flow, head, places, walking};
 
 endmodule

@@ -5,7 +5,7 @@
 //            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | where the flow's walks leave
 //                  |                                         |                                                   | (rx_dispatch)
 //            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached_i`, late, selects one
-//            Ready |                                         | `accept_o` and the bits beside it
+//            Ready |                                         | `verdict_o`
 // Why:       The same position serves a segment behind others in the walk, if it is where those will leave the flow. The bits beside the verdict are
 //            computed for each outcome and selected with it, so no logic follows the selection.
 
@@ -15,25 +15,19 @@ module rx_accept
   import rx_front_pkg::*;
   import weft_card_pkg::*;
 (
-  input  logic                clk_i,
-  input  logic                weigh_i,
-  // verilator lint_off UNUSEDSIGNAL
-  input  rx_segment_t         segment_i,
-  input  logic         [31:0] seq_end_i,
-  input  flow_rx_row_t        row_i,
-  input  rx_position_t        position_i,
-  // verilator lint_on UNUSEDSIGNAL
-  input  logic                follows_i,   // a replay continues where the last one ended
-  input  logic                attached_i,
-  input  logic                used_i,      // the verdict is used, with the position now_i (assertions)
-  input  rx_position_t        now_i,
-  output accept_e             accept_o,
-  output logic         [ 3:0] refusal_o,   // why, with ACCEPT_REFUSE
-  output logic                walk_o,      // accept_o is ACCEPT_WALK
-  output logic                counts_o,    // an outcome with which the engine has to complete the segment, if it is not walked
-  output logic                raw_o,       // without a walk the frame goes up: counts_o, or ACCEPT_BARE with SYN, RST or unread
-  output logic                report_o,    // of an attached flow, and nothing but a report: ACCEPT_BARE without raw_o
-  output logic                stamps_o     // if walked, its TSval becomes the flow's TS.Recent
+  input  logic         clk_i,
+  input  logic         weigh_i,
+  input  rx_current_t  current_i,
+  input  rx_position_t ended_position_i,  // where an end of its flow has left it
+  input  logic         ended_i,           // a cycle ago, so that the packet's position is old
+  input  young_t       young_i,
+  input  logic         chained_i,         // some of its flow were in the walk a cycle ago
+  input  logic         kept_i,            // an ATTACH is kept for those
+  input  logic         follows_i,         // a replay continues where the last one ended
+  input  logic         used_i,            // the verdict is used (assertions)
+  output rx_position_t position_o,        // the flow's position, as it is weighed
+  output rx_position_t now_o,             // the same, as the verdict is used
+  output verdict_t     verdict_o
 );
 
   logic replay_q, follows_q, valid_q;
@@ -45,62 +39,95 @@ module rx_accept
     accept_e    accept;
     logic [3:0] refusal;
     logic       walk,    counts, raw;
-  } verdict_t;
-  verdict_t verdict_q, attached_verdict, detached_verdict;
+  } rule_t;
+  rule_t verdict_q, attached_verdict, detached_verdict;
+  logic        report_q;
 
-  assign control     = (segment_i.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
-  assign has_ack     = (segment_i.tcp_flags & TCP_ACK) != '0;
+  rx_segment_t segment;
+  rx_position_t position_q, position;
+  assign segment    = current_i.packet.segment;
+  assign position_q = current_i.position;
+
+  // A segment behind walks of its flow is judged by where the youngest of them will leave the flow, if it ends whole. A kept ATTACH is kept for all of
+  // them. Both are a cycle old: behind an ATTACH all is fetched again. If the flow's segments in the walk end whole, its position equals the
+  // youngest's. If one does not, the flow is detached and nothing else counts.
+  logic attached_now;
+  assign attached_now = chained_i ? !kept_i : position_q.attached;
+  always_comb begin
+    position = ended_i ? ended_position_i : position_q;
+    if (young_i.valid) begin
+      position.rcv_nxt   = young_i.seq_end;
+      position.ts_valid  = young_i.ts_valid;
+      position.ts_recent = young_i.ts_recent;
+    end
+  end
+  assign position_o = position;
+
+  // The same for the verdict, which is a cycle old. An end in between was whole, so where the youngest leaves the flow still counts.
+  always_comb begin
+    now_o = position_q;
+    if (chained_i) begin
+      now_o.attached  = !kept_i;
+      now_o.rcv_nxt   = young_i.seq_end;
+      now_o.ts_valid  = young_i.ts_valid;
+      now_o.ts_recent = young_i.ts_recent;
+    end
+  end
+
+  assign control          = (segment.tcp_flags & (TCP_SYN | TCP_RST)) != '0;
+  assign has_ack          = (segment.tcp_flags & TCP_ACK) != '0;
 
   // With SYN or RST the segment's payload is ignored.
-  assign bare        = segment_i.payload_len == '0 || control;
+  assign bare             = segment.payload_len == '0 || control;
 
-  assign attached    = row_i.flags[FLOW_RX_ROW_VALID_BIT] && attached_i;
+  assign attached         = current_i.row.flags[FLOW_RX_ROW_VALID_BIT] && attached_now;
 
   // RFC 7323 §3.2, §5.3. Timestamps behind IP options are unread, and left to the engine.
-  assign judges_time = row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread;
-  assign has_time    = segment_i.ts_present;
-  assign age         = segment_i.ts_val - position_i.ts_recent;
-  assign stamps_o    = !segment_i.replay && row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
+  assign judges_time      = current_i.row.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment.unread;
+  assign has_time         = segment.ts_present;
+  assign age              = segment.ts_val - position.ts_recent;
+  assign verdict_o.stamps = !segment.replay && current_i.row.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
 
   // How far the segment reaches beyond rcv_nxt, and what the window leaves then. The latter counts only if the former is positive: so its sign is
   // right for a window below 2^31. A larger window is never exceeded.
-  assign ahead       = seq_end_i - position_i.rcv_nxt;
+  assign ahead            = current_i.seq_end - position.rcv_nxt;
 
   // The sign of window + rcv_nxt - seq_end, short because the position may be late. Three terms are made two, whose halves are added in parallel, the
   // upper half for both carries.
   logic [31:0] sum, carries;
   logic [16:0] room_low, room_high, room_high_more;
   logic no_room, unused_carry;
-  assign sum                     = position_i.window ^ position_i.rcv_nxt ^ ~seq_end_i;
-  assign {unused_carry, carries} = {(position_i.window & position_i.rcv_nxt) | ((position_i.window | position_i.rcv_nxt) & ~seq_end_i), 1'b1};
+  assign sum                     = position.window ^ position.rcv_nxt ^ ~current_i.seq_end;
+  assign {unused_carry, carries} = {(position.window & position.rcv_nxt) | ((position.window | position.rcv_nxt) & ~current_i.seq_end), 1'b1};
   assign room_low                = {1'b0, sum[15:0]} + {1'b0, carries[15:0]};
   assign room_high               = {sum[31:16], 1'b0} + {carries[31:16], 1'b0};
   assign room_high_more          = {sum[31:16], 1'b1} + {carries[31:16], 1'b1};
   assign no_room                 = room_low[16] ? room_high_more[16] : room_high[16];
 
-  assign plain                   = (segment_i.tcp_flags & TCP_URG) == '0 && !segment_i.unread;
+  assign plain                   = (segment.tcp_flags & TCP_URG) == '0 && !segment.unread;
 
   always_ff @(posedge clk_i) begin
     if (weigh_i) begin
-      replay_q    <= segment_i.replay;
+      replay_q    <= segment.replay;
       follows_q   <= follows_i;
-      valid_q     <= row_i.flags[FLOW_RX_ROW_VALID_BIT];
+      valid_q     <= current_i.row.flags[FLOW_RX_ROW_VALID_BIT];
       bare_q      <= bare;
-      wants_raw_q <= control || segment_i.unread;
+      wants_raw_q <= control || segment.unread;
       ack_q       <= has_ack;
       timeless_q  <= judges_time && !has_time;
-      older_q     <= judges_time && position_i.ts_valid && age[31];
-      duplicate_q <= ahead[31] || seq_end_i == position_i.rcv_nxt;
-      beyond_q    <= position_i.window != '0 && !position_i.window[31] && no_room;
-      next_q      <= segment_i.seq == position_i.rcv_nxt && plain;
+      older_q     <= judges_time && position.ts_valid && age[31];
+      duplicate_q <= ahead[31] || current_i.seq_end == position.rcv_nxt;
+      beyond_q    <= position.window != '0 && !position.window[31] && no_room;
+      next_q      <= segment.seq == position.rcv_nxt && plain;
     end
     verdict_q <= attached ? attached_verdict : detached_verdict;
-    report_o  <= attached && bare_q && !wants_raw_q && !replay_q;
+    report_q  <= attached && bare_q && !wants_raw_q && !replay_q;
   end
-  assign {accept_o, refusal_o, walk_o, counts_o, raw_o} = verdict_q;
+  assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw} = verdict_q;
+  assign verdict_o.report                                                                       = report_q;
 
   // The bits beside a verdict are computed for each verdict and selected with it: nothing is worked out behind the selection.
-  function automatic verdict_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
+  function automatic rule_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
     logic counts = accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
     return
     '{accept: accept, refusal: refusal, walk: accept == ACCEPT_WALK, counts: counts, raw: counts || (accept == ACCEPT_BARE && wants_raw_q)}
@@ -127,34 +154,36 @@ module rx_accept
   end
 
   logic unused;
-  assign unused = ^{age[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, used_i, now_i};
+  assign unused = ^{segment, age[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, current_i, ended_position_i, used_i};
 
 `ifndef SYNTHESIS
   // The rule by another way, with the flow's present position.
   logic    [31:0] reach;
   accept_e        rule;
-  assign reach = segment_i.seq + 32'(segment_i.payload_len) - now_i.rcv_nxt;
+  assign reach = segment.seq + 32'(segment.payload_len) - now_o.rcv_nxt;
   always_comb begin
-    if (segment_i.replay)
-      rule = row_i.flags[FLOW_RX_ROW_VALID_BIT] && !now_i.attached && (!follows_i || segment_i.seq == now_i.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
-    else if (segment_i.payload_len == '0 || |(segment_i.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
-    else if ((segment_i.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
-    else if (!row_i.flags[FLOW_RX_ROW_VALID_BIT] || !now_i.attached) rule = ACCEPT_BYPASS;
-    else if (row_i.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment_i.unread && (!segment_i.ts_present || (now_i.ts_valid && $signed(
-            segment_i.ts_val - now_i.ts_recent
+    if (segment.replay)
+      rule = current_i.row.flags[FLOW_RX_ROW_VALID_BIT] && !now_o.attached && (!follows_i || segment.seq == now_o.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
+    else if (segment.payload_len == '0 || |(segment.tcp_flags & (TCP_SYN | TCP_RST))) rule = ACCEPT_BARE;
+    else if ((segment.tcp_flags & TCP_ACK) == '0) rule = ACCEPT_REFUSE;
+    else if (!current_i.row.flags[FLOW_RX_ROW_VALID_BIT] || !now_o.attached) rule = ACCEPT_BYPASS;
+    else if (current_i.row.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment.unread && (!segment.ts_present || (now_o.ts_valid && $signed(
+            segment.ts_val - now_o.ts_recent
         ) < 0)))
       rule = ACCEPT_REFUSE;
     else if ($signed(reach) <= 0) rule = ACCEPT_DUPLICATE;
-    else if (now_i.window != '0 && reach > now_i.window) rule = ACCEPT_REFUSE;
-    else if (segment_i.seq == now_i.rcv_nxt && !segment_i.unread && (segment_i.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
+    else if (now_o.window != '0 && reach > now_o.window) rule = ACCEPT_REFUSE;
+    else if (segment.seq == now_o.rcv_nxt && !segment.unread && (segment.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
     else rule = ACCEPT_LEAVE;
   end
   // At the first edge the user's registers may not have been reset yet.
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
-  `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> accept_o == rule, clk_i, 1'b1)
-  `WEFT_ASSERT(report_told, begun_q && used_i -> report_o == (rule == ACCEPT_BARE && !raw_o && row_i.flags[FLOW_RX_ROW_VALID_BIT] && now_i.attached),
-               clk_i, 1'b1)
+  `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> verdict_o.accept == rule, clk_i, 1'b1)
+  `WEFT_ASSERT(
+      report_told,
+      begun_q && used_i -> report_q == (rule == ACCEPT_BARE && !verdict_q.raw && current_i.row.flags[FLOW_RX_ROW_VALID_BIT] && now_o.attached),
+      clk_i, 1'b1)
 `endif
 
 endmodule

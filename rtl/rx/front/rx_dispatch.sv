@@ -55,64 +55,42 @@ module rx_dispatch
   output logic       packet_ready_o,
   input  rx_packet_t packet_i,
 
-  output logic        payload_cmd_valid_o,
-  input  logic        payload_cmd_ready_i,
-  output logic [15:0] payload_cmd_start_o,
-  output logic [ 7:0] payload_cmd_offset_o,
-  output logic [15:0] payload_cmd_len_o,
-  output logic        payload_flush_o,
-  output logic        replay_start_o,        // pulses: the oldest replay is started, or refused
-  output logic        replay_flush_o,
-  output logic        payload_open_o,        // payload may pass on to the walk, from the cycle of its start on
-  input  logic        payload_end_i,         // last beat of a packet has passed on
+  output logic         payload_cmd_valid_o,
+  input  logic         payload_cmd_ready_i,
+  output payload_cmd_t payload_cmd_o,
+  output logic         payload_flush_o,
+  output logic         replay_start_o,       // pulses: the oldest replay is started, or refused
+  output logic         replay_flush_o,
+  output logic         payload_open_o,       // payload may pass on to the walk, from the cycle of its start on
+  input  logic         payload_end_i,        // last beat of a packet has passed on
 
-  input  logic        lookup_busy_i,
-  output logic        lookup_valid_o,
-  output logic [95:0] lookup_key_o,
-  input  logic        lookup_rsp_i,
-  input  logic        lookup_hit_i,
-  input  logic [15:0] lookup_flow_i,
-  input  logic        lookup_changed_i,
+  output logic               lookup_valid_o,
+  output logic        [95:0] lookup_key_o,
+  input  lookup_rsp_t        lookup_i,
 
-  input  logic                                   state_busy_i,
-  output logic         [        PORTS-1:0][15:0] raw_tail_o,        // raw slots taken since the ring was set up
-  output logic         [        PORTS-1:0]       raw_given_up_o,    // as of rx_raw_slots
-  output logic         [        PORTS-1:0][15:0] raw_taken_o,
-  output logic                                   fetch_valid_o,
-  output logic         [             15:0]       fetch_flow_o,
-  input  flow_rx_row_t                           fetch_row_i,
-  input  rx_position_t                           fetch_position_i,
-  output logic                                   upd_valid_o,
-  output logic         [             15:0]       upd_flow_o,
-  output rx_position_t                           upd_position_o,
-  output logic         [        WALKS-1:0]       busy_valid_o,
-  output logic         [        WALKS-1:0][15:0] busy_flow_o,
-  output logic         [        WALKS-1:0]       busy_last_o,       // no younger one is of its flow
-  output logic         [        WALKS-1:0]       finish_o,          // which of them ends in this cycle
-  output logic         [$clog2(WALKS)-1:0]       busy_head_o,       // the oldest
-  input  logic         [        WALKS-1:0]       kept_valid_i,      // an ATTACH is kept, to be written at its end
-  input  rx_position_t                           kept_i,            // for the oldest
-  input  logic                                   hold_i,
-  input  logic                                   state_changed_i,
+  input  logic                      state_busy_i,
+  output raw_count_t   [ PORTS-1:0] raw_o,
+  output logic                      fetch_valid_o,
+  output logic         [      15:0] fetch_flow_o,
+  input  flow_rx_row_t              fetch_row_i,
+  input  rx_position_t              fetch_position_i,
+  output logic                      upd_valid_o,
+  output logic         [      15:0] upd_flow_o,
+  output rx_position_t              upd_position_o,
+  output walk_place_t  [ WALKS-1:0] places_o,
+  output logic         [ WALKS-1:0] finish_o,          // which of them ends in this cycle
+  output logic         [WALK_W-1:0] head_o,            // the oldest
+  input  logic         [ WALKS-1:0] kept_valid_i,      // an ATTACH is kept, to be written at its end
+  input  rx_position_t              kept_i,            // for the oldest
+  input  logic                      hold_i,
+  input  logic                      state_changed_i,
 
-  output logic                      start_valid_o,    // only with start_ready_i
-  input  logic                      start_ready_i,
-  output logic                      start_chained_o,
-  output logic         [WALK_W-1:0] start_behind_o,   // to the segment of this place
-  output logic         [WALK_W-1:0] start_place_o,    // its own
-  output logic         [      15:0] start_flow_o,
-  output logic         [      31:0] start_seq_o,
-  output logic         [      15:0] start_len_o,
-  output flow_rx_row_t              start_row_o,
-  output logic         [      31:0] start_msn_o,
-  output logic         [      31:0] start_mo_o,
-  input  logic                      done_valid_i,
-  input  logic         [      15:0] done_len_i,
-  input  stop_e                     done_stop_i,
-  input  logic                      done_engine_i,
-  input  logic         [      31:0] done_msn_i,
-  input  logic         [      31:0] done_mo_i,
-  output logic                      op_block_o,       // operations of a later packet must wait for a close
+  output logic       start_valid_o,  // only with start_ready_i
+  input  logic       start_ready_i,
+  output segment_t   start_o,        // but for the fence's colour
+  input  logic       done_valid_i,
+  input  walk_done_t done_i,
+  output logic       op_block_o,     // operations of a later packet must wait for a close
 
   output logic      close_valid_o,
   input  logic      close_ready_i,
@@ -126,248 +104,138 @@ module rx_dispatch
   localparam int unsigned COUNT_W = $clog2(WALKS + 1);
 
   // ---------------------------------------------------------------- the packet here: flow, row, position
-  rx_packet_t  packet_q;
+  rx_current_t current;
   rx_segment_t segment;
-  logic pop, vacant, weigh, latch, ready, known_q, same, same_upd;
-  logic direct;  // a verdict without a walk
-  logic ended, ended_same_q;  // a walk of this flow ended a cycle ago
-  logic leaves, weigh_again;  // where the flow's segments in the walk leave it is known; is not yet
-  logic frame_q, load_free_q;  // frame_q: the packet is no replay; load_free_q: the next packet is no replay, or the walk is empty
-  logic [15:0] flow_q, oldest_flow;
-  logic [31:0] seq_end_q, walk_end_q;
-  flow_rx_row_t row_q;
   rx_position_t position_q, finish_position, ended_position;
+  logic pop, vacant, weigh, ready, known_q, frame_q, same, ended, current_idle;
+  logic direct;  // a verdict without a walk
+  logic weigh_again;  // where the flow's segments in the walk leave it is not known yet
+  logic walk_ends, walk_empty;
+  logic [15:0] flow_d, oldest_flow;
+  oldest_t oldest;
 
-  assign segment = packet_q.segment;
+  assign segment    = current.packet.segment;
+  assign position_q = current.position;
+  assign known_q    = current.known;
 
-  rx_packet_t  next_packet;
-  rx_segment_t entering;
-  assign entering = next_packet.segment;
-  logic next_ready, next_here, next_hit, next_seek, next_sent, next_answered, next_reads, next_read, load, fetch;
-  logic [15:0] next_flow, flow_d;
-  logic [95:0] next_key;
-  assign payload_cmd_start_o  = next_packet.start;
-  assign payload_cmd_offset_o = next_packet.segment.payload_start;
-  assign payload_cmd_len_o    = next_packet.segment.payload_len;
-
-  // A verdict without a walk perhaps writes a position: what is read beside it is stale. An end's position is bypassed below.
-  rx_next u_next (
+  rx_current u_current (
     .clk_i,
     .rst_ni,
     .packet_valid_i,
     .packet_ready_o,
     .packet_i,
-    .payload_ready_i(payload_cmd_ready_i),
-    .payload_ask_o  (payload_cmd_valid_o),
-    .payload_flush_i(payload_flush_o),
-    .seek_o         (next_seek),
-    .key_o          (next_key),
-    .sent_i         (next_sent),
-    .answered_i     (next_answered),
-    .lookup_hit_i,
-    .lookup_flow_i,
-    .lookup_changed_i,
-    .read_free_i    (next_reads),
-    .read_stale_i   (direct),
-    .ready_o        (next_ready),
-    .packet_o       (next_packet),
-    .here_o         (next_here),
-    .hit_o          (next_hit),
-    .flow_o         (next_flow),
-    .read_o         (next_read),
-    .load_i         (load)
-  );
-
-  // A replay continues where its flow's last one really ended, so it enters with an empty walk.
-  rx_stand u_stand (
-    .clk_i,
-    .rst_ni,
-    .next_ready_i   (next_ready),
-    .next_packet_i  (next_packet),
-    .next_hit_i     (next_hit),
-    .next_flow_i    (next_flow),
-    .load_o         (load),
-    .next_seek_i    (next_seek),
-    .next_key_i     (next_key),
-    .next_sent_o    (next_sent),
-    .next_answered_o(next_answered),
-    .next_reads_o   (next_reads),
-    .lookup_busy_i,
+    .payload_cmd_valid_o,
+    .payload_cmd_ready_i,
+    .payload_cmd_o,
     .lookup_valid_o,
     .lookup_key_o,
-    .lookup_rsp_i,
-    .lookup_hit_i,
-    .lookup_flow_i,
-    .lookup_changed_i,
+    .lookup_i,
     .state_busy_i,
     .state_changed_i,
     .hold_i,
-    .fetch_valid_o  (fetch),
+    .fetch_valid_o,
     .fetch_flow_o,
-    .may_load_i     (load_free_q),
-    .weigh_again_i  (weigh_again),
-    .pop_i          (pop),
-    .packet_o       (packet_q),
-    .flow_o         (flow_q),
-    .flow_next_o    (flow_d),
-    .known_o        (known_q),
-    .vacant_o       (vacant),
-    .latch_o        (latch),
-    .weigh_o        (weigh),
-    .ready_o        (ready)
+    .fetch_row_i,
+    .fetch_position_i,
+    .walk_empty_i     (walk_empty),
+    .oldest_flow_i    (oldest_flow),
+    .walk_ends_i      (walk_ends),
+    .walk_ends_flow_i (oldest.segment.flow),
+    .finish_position_i(finish_position),
+    .ended_i          (ended),
+    .ended_position_i (ended_position),
+    .weigh_again_i    (weigh_again),
+    .direct_i         (direct),
+    .pop_i            (pop),
+    .current_o        (current),
+    .frame_o          (frame_q),
+    .flow_next_o      (flow_d),
+    .same_o           (same),
+    .vacant_o         (vacant),
+    .weigh_o          (weigh),
+    .ready_o          (ready),
+    .idle_o           (current_idle)
   );
-  assign fetch_valid_o = fetch || next_read;
-
-  always_ff @(posedge clk_i) begin
-    if (latch) begin
-      row_q      <= fetch_row_i;
-      position_q <= fetch_position_i;
-    end
-    // An end's position arrives a cycle later, also for what was read in its cycle. `attached` alone is taken at once: the rule uses it last.
-    if (same_upd) position_q.attached <= finish_position.attached;
-    if (ended) position_q <= ended_position;
-    if (vacant) begin
-      seq_end_q  <= entering.seq + 32'(entering.payload_len);
-      // Where the segment leaves the flow: behind its FIN, so that nothing is placed at the FIN's own number (RFC 9293 §3.4).
-      walk_end_q <= entering.seq + 32'(entering.payload_len) + 32'(!entering.replay && (entering.tcp_flags & TCP_FIN) != '0);
-    end
-  end
-
-  // Whether the oldest walk is of the flow of the packet here; if there is none, of the flow of the one that may enter.
-  logic same_next_q, same_held_q;
-  always_ff @(posedge clk_i) begin
-    same_next_q <= oldest_flow == next_flow;
-    same_held_q <= oldest_flow == flow_d;
-  end
-  assign same = vacant ? same_next_q : same_held_q;
 
   // ---------------------------------------------------------------- segments in the walk
-  walking_t entry, oldest;
-  walk_done_t done;
-  logic [WALK_W-1:0] head, oldest_behind;
+  walking_t  entry;
+  young_t    young;
+  raw_room_t raw_room;
+  logic [WALK_W-1:0] head, start_behind, start_place;
   logic [COUNT_W-1:0] walks, walking;  // slots of the commit queue; segments in the walk
-  logic [31:0] young_end, young_ts_recent;
-  logic [10:0] oldest_taken;
-  logic [15:0] raw_behind, oldest_mark;  // the raw slot behind the next one; where the oldest walk leaves its flow's mark
-  logic [31:0] done_end;
-  logic payload_left, may_start, start, enter, slot, opens, finish, kept_any, chained, young_ts_valid, walk_room, done_valid, done_waits, done_waited;
+  logic payload_left, may_start, start, enter, slot, opens, finish, kept_any, chained, walk_room, done_valid, done_waits, done_waited;
+
+  assign walk_empty = walks == '0 && !payload_left;
+  assign head_o     = head;
 
   rx_walks #(
     .WALKS(WALKS)
   ) u_walks (
     .clk_i,
     .rst_ni,
-    .flow_i           (flow_q),
-    .flow_next_i      (flow_d),
-    .start_i          (start),
-    .wait_i           (enter),
-    .slot_i           (slot),
-    .open_i           (opens),
-    .entry_i          (entry),
-    .taken_i          (position_q.taken),
-    .mark_i           (position_q.mark),
-    .room_o           (walk_room),
-    .stands_i         (!vacant),
-    .kept_i           (kept_valid_i),
-    .kept_o           (kept_any),
-    .again_o          (weigh_again),
-    .leaves_o         (leaves),
-    .young_end_o      (young_end),
-    .young_ts_valid_o (young_ts_valid),
-    .young_ts_recent_o(young_ts_recent),
-    .chained_o        (chained),
-    .place_o          (start_behind_o),
-    .tail_o           (start_place_o),
+    .flow_i        (current.flow),
+    .flow_next_i   (flow_d),
+    .start_i       (start),
+    .wait_i        (enter),
+    .slot_i        (slot),
+    .open_i        (opens),
+    .entry_i       (entry),
+    .taken_i       (position_q.taken),
+    .mark_i        (position_q.mark),
+    .room_o        (walk_room),
+    .stands_i      (!vacant),
+    .kept_i        (kept_valid_i),
+    .kept_o        (kept_any),
+    .again_o       (weigh_again),
+    .young_o       (young),
+    .chained_o     (chained),
+    .place_o       (start_behind),
+    .tail_o        (start_place),
     .payload_end_i,
     .payload_open_o,
-    .payload_left_o   (payload_left),
+    .payload_left_o(payload_left),
     .done_valid_i,
-    .done_i           ('{len: done_len_i, stop: done_stop_i, engine: done_engine_i, msn: done_msn_i, mo: done_mo_i}),
-    .done_valid_o     (done_valid),
-    .done_waits_o     (done_waits),
-    .done_waited_o    (done_waited),
-    .done_o           (done),
-    .done_end_o       (done_end),
-    .oldest_o         (oldest),
-    .oldest_flow_o    (oldest_flow),
-    .behind_i         (raw_behind),
-    .oldest_taken_o   (oldest_taken),
-    .oldest_behind_o  (oldest_behind),
-    .oldest_mark_o    (oldest_mark),
-    .head_o           (head),
-    .finish_i         (finish),
-    .valid_o          (busy_valid_o),
-    .flow_o           (busy_flow_o),
-    .last_o           (busy_last_o),
-    .count_o          (walks),
-    .walking_o        (walking)
+    .done_i,
+    .done_valid_o  (done_valid),
+    .done_waits_o  (done_waits),
+    .done_waited_o (done_waited),
+    .oldest_o      (oldest),
+    .oldest_flow_o (oldest_flow),
+    .behind_i      (raw_room.behind),
+    .head_o        (head),
+    .finish_i      (finish),
+    .places_o,
+    .count_o       (walks),
+    .walking_o     (walking)
   );
 
   // ---------------------------------------------------------------- the decision
   rx_position_t judged, weighed;
-  accept_e       accept;
-  logic    [3:0] refusal;
-  logic accept_walk, accept_counts, accept_raw, accept_report, takes_turn, walk_ends, turn_ends, whole, raw;
-  logic [WALKS-1:0] left_attached_q;  // by place, of the segments that ended
-  logic stamps, to_walk, room, room_any, room_walk, room_plain, decide, close_room, raw_take;
-  logic needs_raw, detach, drop, settled, steady_q, replaying_q, empty_q, no_replay_q, framed_q, direct_counts, direct_raw, goes_up;
+  verdict_t verdict;
+  logic takes_turn, raw, to_walk, decide, close_room, raw_take, steady_q, replaying_q, empty_q, no_replay_q, framed_q, ended_same_q;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
-  logic [15:0] raw_slot;
-  logic        of_walk_q;  // a decision in this cycle is the end of a walk
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
-
-  // A segment behind walks of its flow is judged by where the youngest of them will leave the flow, if it ends whole. A kept ATTACH is kept for all of
-  // them. Both are a cycle old: behind an ATTACH all is fetched again. If the flow's segments in the walk end whole, its position equals the
-  // youngest's. If one does not, the flow is detached and nothing else counts.
-  logic attached;
-  assign attached = chained ? !kept_any : position_q.attached;
-  always_comb begin
-    weighed = ended_same_q ? ended_position : position_q;
-    if (leaves) begin
-      weighed.rcv_nxt   = young_end;
-      weighed.ts_valid  = young_ts_valid;
-      weighed.ts_recent = young_ts_recent;
-    end
-  end
-
-  // The same for the verdict, which is a cycle old. An end in between was whole, so where the youngest leaves the flow still counts.
-  always_comb begin
-    judged = position_q;
-    if (chained) begin
-      judged.attached  = !kept_any;
-      judged.rcv_nxt   = young_end;
-      judged.ts_valid  = young_ts_valid;
-      judged.ts_recent = young_ts_recent;
-    end
-  end
 
   rx_accept u_accept (
     .clk_i,
-    .weigh_i   (weigh),
-    .segment_i (segment),
-    .seq_end_i (seq_end_q),
-    .row_i     (row_q),
-    .position_i(weighed),
-    .follows_i (replay_i.follows),
-    .attached_i(attached),
-    .used_i    (pop && known_q),
-    .now_i     (judged),
-    .accept_o  (accept),
-    .refusal_o (refusal),
-    .walk_o    (accept_walk),
-    .counts_o  (accept_counts),
-    .raw_o     (accept_raw),
-    .report_o  (accept_report),
-    .stamps_o  (stamps)
+    .weigh_i         (weigh),
+    .current_i       (current),
+    .ended_position_i(ended_position),
+    .ended_i         (ended_same_q),
+    .young_i         (young),
+    .chained_i       (chained),
+    .kept_i          (kept_any),
+    .follows_i       (replay_i.follows),
+    .used_i          (pop && known_q),
+    .position_o      (weighed),
+    .now_o           (judged),
+    .verdict_o       (verdict)
   );
 
   // A frame of no flow is the first port's.
-  assign port    = PORTS != 1 && known_q && row_q.flags[FLOW_RX_ROW_PORT_BIT];
-  assign of_port = PORTS != 1 && (of_walk_q ? oldest.port : port);
+  assign port = PORTS != 1 && known_q && current.row.flags[FLOW_RX_ROW_PORT_BIT];
 
-  logic spent, fresh;  // spent: the flow has taken its share of the raw slots; fresh: it has taken none
-  logic [15:0] plain_slot;
   rx_raw_room #(
     .WALKS      (WALKS),
     .PORTS      (PORTS),
@@ -377,55 +245,44 @@ module rx_dispatch
     .rst_ni,
     .cfg_i,
     .closed_i,
-    .walks_i     (walking),
-    .start_i     (start),
-    .needless_i  (!frame_q),
-    .port_i      (port),
-    .take_i      (raw_take),
-    .take_port_i (of_port),
-    .mark_i      (weighed.mark),
-    .taken_i     (weighed.taken),
-    .used_i      (direct && known_q),
-    .position_i  (position_q),
-    .settled_o   (settled),
-    .fresh_o     (fresh),
-    .spent_o     (spent),
-    .room_o      (room),
-    .room_any_o  (room_any),
-    .room_walk_o (room_walk),
-    .room_plain_o(room_plain),
-    .slot_o      (raw_slot),
-    .plain_slot_o(plain_slot),
-    .behind_o    (raw_behind),
-    .tail_o      (raw_tail_o),
-    .given_up_o  (raw_given_up_o),
-    .raw_taken_o (raw_taken_o)
+    .walks_i    (walking),
+    .start_i    (start),
+    .needless_i (!frame_q),
+    .port_i     (port),
+    .take_i     (raw_take),
+    .take_port_i(of_port),
+    .mark_i     (weighed.mark),
+    .taken_i    (weighed.taken),
+    .used_i     (direct && known_q),
+    .position_i (position_q),
+    .room_o     (raw_room),
+    .count_o    (raw_o)
   );
 
   // A taken close frees its register a cycle later; no decision and no end comes before.
-  assign to_walk   = known_q && accept_walk && no_replay_q;
-  assign decide    = ready && settled && !hold_i && !lookup_changed_i && !state_changed_i;
-  assign may_start = decide && steady_q && known_q && accept_walk && room_walk && walk_room && start_ready_i;
+  assign to_walk   = known_q && verdict.walk && no_replay_q;
+  assign decide    = ready && raw_room.settled && !hold_i && !lookup_i.changed && !state_changed_i;
+  assign may_start = decide && steady_q && known_q && verdict.walk && raw_room.walk && walk_room && start_ready_i;
   assign start     = may_start && no_replay_q;
   assign opens     = may_start && framed_q;  // a frame, whose payload waits for this
   // What needs a report alone does not wait for the walk: it takes a slot of the queue, and its report is made in its turn.
   logic port_open_q;
   always_ff @(posedge clk_i) port_open_q <= !closed_i[port];
-  assign takes_turn = known_q && accept_report && port_open_q;
+  assign takes_turn = known_q && verdict.report && port_open_q;
   assign enter = decide && steady_q && takes_turn && no_replay_q && walk_room;
   assign slot       = decide && steady_q && known_q && no_replay_q && walk_room &&
-                      ((accept_walk && room_walk && start_ready_i) || (accept_report && port_open_q));
-  assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? room_any : !closed_q[port]));
+                      ((verdict.walk && raw_room.walk && start_ready_i) || (verdict.report && port_open_q));
+  assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? raw_room.any : !closed_q[port]));
   assign finish = done_valid && close_room && !hold_i;
-  assign walk_ends = finish && oldest.walked;
-  assign turn_ends = finish && !oldest.walked;
+  assign walk_ends = finish && oldest.segment.walked;
+  assign finish_o = WALKS'(finish) << head;
   // The verdict is two cycles old in what it knows of the flow's segments in the walk, all else one. A whole end without a raw slot changes
   // nothing in it: if an ATTACH is kept for the flow, that was known before. `steady_q`: there was no other one meanwhile. `empty_q`: none is left.
   logic broke, broke_q;  // an end that takes a raw slot, or of a replay
-  assign broke = finish && (raw || oldest.packet.segment.replay);
+  assign broke = finish && (raw || oldest.segment.packet.segment.replay);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {broke_q, steady_q, empty_q, ended_same_q} <= '0;
-    else {broke_q, steady_q, empty_q, ended_same_q} <= {broke, !broke && !broke_q, walks == '0 && !payload_left && !broke_q, same_upd};
+    else {broke_q, steady_q, empty_q, ended_same_q} <= {broke, !broke && !broke_q, walk_empty && !broke_q, walk_ends && same};
   end
 
   // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes three cycles behind its end
@@ -439,130 +296,76 @@ module rx_dispatch
   assign replay_flush_o = direct && !frame_q;
 
   always_ff @(posedge clk_i) begin
-    if (vacant) frame_q <= !entering.replay;
-    load_free_q <= !entering.replay || (vacant && walks == '0 && !payload_left);
     no_replay_q <= !replaying_q;
     framed_q    <= !replaying_q && frame_q;
   end
 
-  assign pop = start || enter || direct;
+  assign pop             = start || enter || direct;
   assign payload_flush_o = direct;
-  assign start_valid_o = start;
-  assign start_chained_o = chained;
-  assign start_flow_o = flow_q;
-  assign start_seq_o = segment.seq;
-  assign start_len_o = segment.payload_len;
-  assign start_row_o = row_q;
-  assign start_msn_o = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
-  assign start_mo_o = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
+  assign start_valid_o   = start;
+  always_comb begin
+    start_o         = '0;
+    start_o.chained = chained;
+    start_o.behind  = PLACE_W'(start_behind);
+    start_o.place   = PLACE_W'(start_place);
+    start_o.flow    = current.flow;
+    start_o.seq     = segment.seq;
+    start_o.len     = segment.payload_len;
+    start_o.row     = current.row;
+    start_o.msn     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
+    start_o.mo      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
+  end
 
   assign entry = '{
-          packet: packet_q,
-          walked: !accept_report,
+          packet: current.packet,
+          walked: !verdict.report,
           behind: chained,
           port: port,
-          flow : flow_q,
-          epoch: row_q.epoch,
-          seq_end: walk_end_q,
+          flow : current.flow,
+          epoch: current.row.epoch,
+          seq_end: current.walk_end,
           window: position_q.window,
-          ts_valid: stamps || judged.ts_valid,
-          ts_recent: stamps ? segment.ts_val : judged.ts_recent
+          ts_valid: verdict.stamps || judged.ts_valid,
+          ts_recent: verdict.stamps ? segment.ts_val : judged.ts_recent
       };
 
-  // What a packet needs that is not walked.
-  assign detach = known_q && accept == ACCEPT_LEAVE;
-  // A segment to be walked gets here if it has no raw slot, or no room for its reports.
-  assign needs_raw = frame_q && (!known_q || accept_raw);
-  // The last case is a replay of a flow that is gone.
-  assign goes_up = known_q ? room && !spent : room_plain;
-  assign drop = frame_q ? (needs_raw && !goes_up) || closed_q[port] : !known_q;
-
-  // ---------------------------------------------------------------- position, report, close of what is decided
-  rx_packet_t   of;
-  rx_position_t position_d;
-  logic is_known, is_duplicate, is_refused, counts_raw;
-  logic [15:0] of_flow, done_len;
-  logic [3:0] outcome;  // of a replay
-
-  // A direct verdict comes only if no segment was in the walk a cycle ago, an end only if one was. So the choice between the two is a register, and
-  // the late `finish` and `direct` select none of the data.
-  always_ff @(posedge clk_i) of_walk_q <= walks != '0;
-
-  assign whole = done.stop == STOP_WHOLE;
-  assign outcome       = !of_walk_q ? REPLAY_OUTCOME_REFUSED : whole ? REPLAY_OUTCOME_WHOLE :
-                         done.stop == STOP_ERROR ? REPLAY_OUTCOME_ERROR :
-                         done.stop == STOP_NOT_WALKED ? REPLAY_OUTCOME_REFUSED : REPLAY_OUTCOME_PARTIAL;
-  assign of = of_walk_q ? oldest.packet : packet_q;
-  assign of_flow = of_walk_q ? oldest.flow : flow_q;
-  assign is_known = of_walk_q || known_q;
-  assign is_duplicate = !of_walk_q && known_q && accept == ACCEPT_DUPLICATE;
-  assign is_refused = !of_walk_q && known_q && accept == ACCEPT_REFUSE;
-  assign raw = of_walk_q ? oldest.walked && (!whole || done.engine) && !oldest.packet.segment.replay : needs_raw && !drop;
-  // Segments with payload that the engine has to complete.
-  assign direct_counts = known_q && !drop && accept_counts;
-  assign direct_raw = known_q && !drop && accept_raw && frame_q;
-  assign counts_raw = of_walk_q ? oldest.walked && !whole : direct_counts;
-  assign done_len = !of_walk_q || !oldest.walked ? '0 : (whole ? oldest.packet.segment.payload_len : done.len);
-  assign raw_take = raw && (finish || direct);
-  assign finish_o = WALKS'(finish) << head;
-  assign busy_head_o = head;
-
-  // Where a walk's end leaves the flow, and where a verdict without a walk does.
-  rx_ended #(
-    .WALKS(WALKS)
-  ) u_ended (
+  // ---------------------------------------------------------------- what it leaves
+  rx_outcome #(
+    .WALKS(WALKS),
+    .PORTS(PORTS)
+  ) u_outcome (
     .clk_i,
     .rst_ni,
-    .finish_i        (walk_ends),
-    .head_i          (head),
-    .oldest_i        (oldest),
-    .done_i          (done),
-    .done_end_i      (done_end),
-    .taken_i         (oldest_taken),
-    .mark_i          (oldest_mark),
+    .finish_i         (finish),
+    .walk_ends_i      (walk_ends),
+    .slots_i          (walks != '0),
+    .head_i           (head),
+    .oldest_i         (oldest),
     .kept_valid_i,
     .kept_i,
-    .position_o      (finish_position),
-    .same_i          (same),
-    .ended_o         (ended),
-    .ended_position_o(ended_position)
-  );
-  always_comb begin
-    position_d          = position_q;
-    position_d.mark     = raw_behind;  // counts only with a slot taken
-    position_d.taken    = fresh ? 11'd1 : position_q.taken + 11'd1;
-    position_d.attached = position_q.attached && !detach;
-  end
-  // Whether the walk that ended last left its flow attached, for what is behind it in the queue.
-  always_ff @(posedge clk_i) if (walk_ends) left_attached_q[head] <= finish_position.attached;
-  assign upd_valid_o    = walk_ends || (direct && direct_raw);
-  assign upd_flow_o     = of_flow;
-  // With a direct verdict the packet leaves, so only an end counts for the packet here. `same` was compared a cycle ago.
-  assign same_upd       = walk_ends && same;
-  assign upd_position_o = of_walk_q ? finish_position : position_d;
-
-  rx_close u_close (
-    .clk_i,
-    .rst_ni,
-    .decided_i   (finish || direct),
-    .packet_i    (of),
-    .known_i     (is_known),
-    .report_i    (of_walk_q || !drop),
-    .raw_i       (raw),
-    .slot_i      (raw_slot),
-    .plain_slot_i(plain_slot),
-    .flow_i      (of_flow),
-    .epoch_i     (of_walk_q ? oldest.epoch : row_q.epoch),
-    .port_i      (of_port),
-    .attached_i  (!of_walk_q ? position_d.attached : oldest.walked ? whole : !oldest.behind || left_attached_q[oldest_behind]),
-    .duplicate_i (is_duplicate),
-    .refusal_i   (is_refused ? refusal : REFUSAL_NONE),
-    .done_len_i  (done_len),
-    .outcome_i   (outcome),
-    .free_o      (close_room),
-    .valid_o     (close_valid_o),
-    .ready_i     (close_ready_i),
-    .close_o
+    .same_i           (same),
+    .direct_i         (direct),
+    .current_i        (current),
+    .frame_i          (frame_q),
+    .port_i           (port),
+    .closed_i         (closed_q[port]),
+    .verdict_i        (verdict),
+    .room_i           (raw_room),
+    .raw_o            (raw),
+    .raw_take_o       (raw_take),
+    .port_o           (of_port),
+    .upd_valid_o,
+    .upd_flow_o,
+    .upd_position_o,
+    .finish_position_o(finish_position),
+    .ended_o          (ended),
+    .ended_position_o (ended_position),
+    .free_o           (close_room),
+    .close_valid_o,
+    .close_ready_i,
+    .close_o,
+    .trace_o,
+    .cnt_inc_o
   );
 
   // Equals !close_room || done_waits. The walk's next operation depends on it, and with that much of the walk. A pending end is pending in the next
@@ -571,58 +374,18 @@ module rx_dispatch
     if (!rst_ni) op_block_o <= 1'b0;
     else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
   end
-  assign idle_o = !packet_valid_i && !next_here && vacant && walks == '0 && !payload_left && !close_valid_o;
-
-  // ---------------------------------------------------------------- counters, trace
-  rx_verdict u_verdict (
-    .clk_i,
-    .rst_ni,
-    .finish_i    (walk_ends),
-    .direct_i    (direct || turn_ends),
-    .dropped_i   (!of_walk_q && drop),
-    .reserved_i  (!known_q && room_any),
-    .spent_i     (spent && room),
-    .closed_i    (closed_q[port]),
-    .known_i     (is_known),
-    .replay_i    (of.segment.replay),
-    .raw_i       (raw),
-    .counts_raw_i(counts_raw),
-    .flow_i      (of_flow),
-    .tcp_i       (of.segment.is_tcp),
-    .seq_i       (of.segment.seq),
-    .frame_len_i (of.frame_len),
-    .stop_i      (done.stop),
-    .engine_i    (done.engine),
-    .accept_i    (of_walk_q ? ACCEPT_BARE : accept),
-    .refusal_i   (refusal),
-    .trace_o,
-    .cnt_inc_o
-  );
+  assign idle_o = current_idle && walk_empty && !close_valid_o;
 
   logic unused;
-  assign unused = ^{oldest, of.payload, replay_i, entering};
+  assign unused = ^{segment, judged, weighed, replay_i};
 
-`ifndef SYNTHESIS
-  logic        ended_q;
-  logic [15:0] ended_flow_q;
-  // verilator lint_off SYNCASYNCNET
-  always_ff @(posedge clk_i) begin
-    ended_q      <= rst_ni && walk_ends;
-    ended_flow_q <= oldest.flow;
-  end
-  // verilator lint_on SYNCASYNCNET
   `WEFT_ASSERT(block_told, op_block_o == (!close_room || done_waited))
-  `WEFT_ASSERT(nothing_in_walk, direct -> walks == '0 && !payload_left)
-  `WEFT_ASSERT(same_as_ever, walk_ends && (!vacant || load) -> same == (oldest.flow == (vacant ? next_flow : flow_q)))
-  `WEFT_ASSERT(ended_of_it, ended_q && (!vacant || load) -> same == (ended_flow_q == (vacant ? next_flow : flow_q)))
+  `WEFT_ASSERT(nothing_in_walk, direct -> walk_empty)
   `WEFT_ASSERT(ended_as_compared, weigh -> ended_same_q == ended)
   `WEFT_ASSERT(known_by_then, pop && ended -> chained)
-  `WEFT_ASSERT(replay_alone, !vacant && !frame_q -> walks == '0 && !payload_left)
   `WEFT_ASSERT(opens_told, opens == (start && !segment.replay))
-  `WEFT_ASSERT(frame_told, start || direct -> frame_q == !segment.replay && !(start && replaying_q))
-  `WEFT_ASSERT(one_source, !(finish && direct) && $onehot0({start, enter, direct}))
-  `WEFT_ASSERT(nothing_but_a_report, enter -> segment.payload_len == '0 && !packet_q.payload && frame_q)
-  `WEFT_ASSERT(source_told, !(finish && !of_walk_q) && !(direct && of_walk_q))
-`endif
+  `WEFT_ASSERT(nobody_beside_a_replay, start -> !replaying_q)
+  `WEFT_ASSERT(one_source, $onehot0({start, enter, direct}))
+  `WEFT_ASSERT(nothing_but_a_report, enter -> segment.payload_len == '0 && !current.packet.payload && frame_q)
 
 endmodule

@@ -20,12 +20,8 @@ module rx_ended
   input  logic                       finish_i,
   input  logic         [INDEX_W-1:0] head_i,        // of this place in the walk
   // verilator lint_off UNUSEDSIGNAL
-  input  walking_t                   oldest_i,
-  input  walk_done_t                 done_i,
+  input  oldest_t                    oldest_i,
   // verilator lint_on UNUSEDSIGNAL
-  input  logic         [       31:0] done_end_i,
-  input  logic         [       10:0] taken_i,
-  input  logic         [       15:0] mark_i,
   input  logic         [  WALKS-1:0] kept_valid_i,
   input  rx_position_t               kept_i,        // for the oldest walk
   output rx_position_t               position_o,
@@ -41,20 +37,20 @@ module rx_ended
   always_comb begin
     // A replay leaves its flow detached.
     position_o = '{
-        attached: done_i.stop == STOP_WHOLE && !oldest_i.packet.segment.replay,
-        ts_valid: oldest_i.ts_valid,
-        taken: taken_i,
-        mark: mark_i,
-        rcv_nxt: done_end_i,
-        msn: done_i.msn,
-        mo: done_i.mo,
-        ts_recent: oldest_i.ts_recent,
-        window: oldest_i.window
+        attached: oldest_i.done.stop == STOP_WHOLE && !oldest_i.segment.packet.segment.replay,
+        ts_valid: oldest_i.segment.ts_valid,
+        taken: oldest_i.taken,
+        mark: oldest_i.mark,
+        rcv_nxt: oldest_i.done_end,
+        msn: oldest_i.done.msn,
+        mo: oldest_i.done.mo,
+        ts_recent: oldest_i.segment.ts_recent,
+        window: oldest_i.segment.window
     };
     if (kept_valid_q) begin
       position_o       = kept_q;
-      position_o.taken = taken_i;
-      position_o.mark  = mark_i;
+      position_o.taken = oldest_i.taken;
+      position_o.mark  = oldest_i.mark;
     end
   end
 

@@ -12,7 +12,7 @@
 //            Apply  | RAM, kept_q                 | row or position is written, or the ATTACH kept for the flow's walks; the answer is registered
 //            Refuse |                             | the answer is registered
 // Why:       A table access waits for nothing: a host that waits for it cannot make room for the reports on which a packet may wait.
-//            A flow may have segments in the walk (`busy_*`). An ATTACH with attached = 0 is then kept for all of them and written when they end
+//            A flow may have segments in the walk (`busy_i`). An ATTACH with attached = 0 is then kept for all of them and written when they end
 //            (`finish_i`). An ATTACH with attached = 1 is refused: the card has not left the flow yet. Behind a kept ATTACH no segment of the flow is
 //            started.
 //            A flow's *mark* is the number behind the last raw slot taken by a segment of it that was not walked whole. Slots are counted since the
@@ -33,6 +33,8 @@ module rx_flow_state
   import rx_front_pkg::*;
   import weft_card_pkg::*;
   import weft_int_pkg::*;
+  import walk_pkg::flow_pulse_t;
+  import walk_pkg::rq_place_t;
 #(
   parameter int unsigned NUM_FLOWS = 256,
   parameter int unsigned PORTS     = 1,
@@ -46,29 +48,23 @@ module rx_flow_state
   output flow_rx_row_t        row_o,
   output rx_position_t        position_o,
 
-  input logic [PORTS-1:0][15:0] raw_tail_i,  // raw slots taken since the ring was set up
+  // verilator lint_off UNUSEDSIGNAL
+  input raw_count_t [PORTS-1:0] raw_i,
+  // verilator lint_on UNUSEDSIGNAL
 
   input logic                upd_valid_i,
   input logic         [15:0] upd_flow_i,
   input rx_position_t        upd_position_i,
 
-  input  logic         [        WALKS-1:0]       busy_valid_i,
-  input  logic         [        WALKS-1:0][15:0] busy_flow_i,
-  input  logic         [        WALKS-1:0]       busy_last_i,    // no younger one is of its flow
-  input  logic         [$clog2(WALKS)-1:0]       busy_head_i,    // the oldest
-  input  logic         [        WALKS-1:0]       finish_i,
-  output logic         [        WALKS-1:0]       kept_valid_o,   // an ATTACH is kept, to be written at its end
-  output rx_position_t                           kept_o,         // for the oldest
-  output logic                                   hold_o,
-  output logic                                   changed_o,
-  output logic                                   row_written_o,
-  output logic         [             15:0]       row_flow_o,     // with it: of which flow
-
-  output logic        attach_valid_o,    // pulse: the flow becomes the card's
-  output logic [15:0] attach_flow_o,
-  output logic [31:0] attach_msn_o,
-  output logic [63:0] attach_rq_base_o,
-  output logic [ 7:0] attach_rq_log2_o,
+  input  walk_place_t  [        WALKS-1:0] busy_i,
+  input  logic         [$clog2(WALKS)-1:0] busy_head_i,    // the oldest
+  input  logic         [        WALKS-1:0] finish_i,
+  output logic         [        WALKS-1:0] kept_valid_o,   // an ATTACH is kept, to be written at its end
+  output rx_position_t                     kept_o,         // for the oldest
+  output logic                             hold_o,
+  output logic                             changed_o,
+  output flow_pulse_t                      row_written_o,
+  output rq_place_t                        rq_place_o,     // the flow becomes the card's
 
   input  logic       tbl_req_valid_i,  // FLOW_RX and ATTACH only
   output logic       tbl_req_ready_o,
@@ -113,6 +109,7 @@ module rx_flow_state
   rx_position_t kept_q[WALKS];
   logic [WALK_W-1:0] place, place_q;
   logic [WALKS-1:0][WALK_W-1:0] kept_place_q;  // where the kept ATTACH of each segment is stored
+  logic                         attached_q;
   logic [WALKS-1:0] kept_valid_q, walked, walked_q, keep_q;  // walked_q: the flow's segments in the walk, unchanged during hold_o
   logic [FLOW_W:0] clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
@@ -156,31 +153,28 @@ module rx_flow_state
   always_comb begin
     place = '0;
     for (int unsigned i = 0; i < WALKS; i++) begin
-      walked[i] = busy_valid_i[i] && busy_flow_i[i] == 16'(req_flow);
-      if (walked[i] && busy_last_i[i]) place |= WALK_W'(i);
+      walked[i] = busy_i[i].valid && busy_i[i].flow == 16'(req_flow);
+      if (walked[i] && busy_i[i].last) place |= WALK_W'(i);
     end
     flow_in_walk = walked_q != '0;
   end
 
   // ---------------------------------------------------------------- table accesses
-  assign tbl_req_ready_o  = state_q == Idle && !busy_o;
-  assign apply            = state_q == Apply;
-  assign freshens         = attach_req.attached[ATTACH_ROW_FRESHEN_BIT];
-  assign attach_ok        = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
+  assign tbl_req_ready_o = state_q == Idle && !busy_o;
+  assign apply           = state_q == Apply;
+  assign freshens        = attach_req.attached[ATTACH_ROW_FRESHEN_BIT];
+  assign attach_ok       = freshens ? position_q.attached && !flow_in_walk : !position_req.attached || (!flow_in_walk && !unseen);
 
   // Whether the mark is in seen + 1 .. tail, modulo 2^16: two comparisons side by side.
-  assign seen             = attach_req.raw_seen[15:0];
-  assign tail             = raw_tail_i[PORTS!=1&&row_rd.flags[FLOW_RX_ROW_PORT_BIT]];
-  assign unseen           = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
-  assign applied          = keep_all_q;
+  assign seen            = attach_req.raw_seen[15:0];
+  assign tail            = raw_i[PORTS!=1&&row_rd.flags[FLOW_RX_ROW_PORT_BIT]].tail;
+  assign unseen          = wraps_q ? position_q.mark > seen || position_q.mark <= tail_q : position_q.mark > seen && position_q.mark <= tail_q;
+  assign applied         = keep_all_q;
   // The request and the row stand until the next access.
-  assign attach_flow_o    = row_flow_o;
-  assign attach_msn_o     = attach_req.msn;
-  assign attach_rq_base_o = row_q.rq_base;
-  assign attach_rq_log2_o = row_q.rq_log2;
-  assign kept_valid_o     = kept_valid_q;
+  assign rq_place_o      = '{valid: attached_q, flow : row_written_o.flow, msn: attach_req.msn, rq_base: row_q.rq_base, rq_log2: row_q.rq_log2};
+  assign kept_valid_o    = kept_valid_q;
   // No walk ends in Judge.
-  assign kept_o           = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
+  assign kept_o          = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
 
   always_comb begin
     state_d = state_q;
@@ -197,37 +191,37 @@ module rx_flow_state
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q         <= Idle;
-      hold_o          <= 1'b0;
-      clear_q         <= '0;
-      kept_valid_q    <= '0;
-      keep_all_q      <= 1'b0;
-      keep_any_q      <= 1'b0;
-      keep_q          <= '0;
-      tbl_rsp_valid_o <= 1'b0;
-      changed_o       <= 1'b0;
-      row_written_o   <= 1'b0;
-      row_flow_o      <= '0;
-      attach_o        <= 1'b0;
-      attach_valid_o  <= 1'b0;
-      refused_o       <= 1'b0;
+      state_q             <= Idle;
+      hold_o              <= 1'b0;
+      clear_q             <= '0;
+      kept_valid_q        <= '0;
+      keep_all_q          <= 1'b0;
+      keep_any_q          <= 1'b0;
+      keep_q              <= '0;
+      tbl_rsp_valid_o     <= 1'b0;
+      changed_o           <= 1'b0;
+      row_written_o.valid <= 1'b0;
+      row_written_o.flow  <= '0;
+      attach_o            <= 1'b0;
+      attached_q          <= 1'b0;
+      refused_o           <= 1'b0;
     end else begin
       state_q <= state_d;
       // One cycle more: dispatch sees a kept ATTACH a cycle late.
       hold_o  <= state_d inside {Read, Latch, Judge, Apply} || apply;
       if (busy_o) clear_q <= clear_q + 1'b1;
-      kept_valid_q    <= (kept_valid_q & ~finish_i) | keep_q;
+      kept_valid_q        <= (kept_valid_q & ~finish_i) | keep_q;
       // Whether an ATTACH is kept, and for which segments.
-      keep_all_q      <= state_q == Judge && req_q.write && is_attach && attach_ok;
-      keep_q          <= state_q == Judge && req_q.write && is_attach && attach_ok ? walked_q : '0;
-      keep_any_q      <= state_q == Judge && req_q.write && is_attach && attach_ok && flow_in_walk;
-      tbl_rsp_valid_o <= apply || state_q == Refuse;
-      changed_o       <= apply && req_q.write;
-      row_written_o   <= apply && req_q.write && !is_attach;
-      row_flow_o      <= 16'(req_flow);
-      attach_o        <= applied;
-      attach_valid_o  <= applied && position_req.attached && !freshens;
-      refused_o       <= apply && req_q.write && is_attach && !attach_ok_q;
+      keep_all_q          <= state_q == Judge && req_q.write && is_attach && attach_ok;
+      keep_q              <= state_q == Judge && req_q.write && is_attach && attach_ok ? walked_q : '0;
+      keep_any_q          <= state_q == Judge && req_q.write && is_attach && attach_ok && flow_in_walk;
+      tbl_rsp_valid_o     <= apply || state_q == Refuse;
+      changed_o           <= apply && req_q.write;
+      row_written_o.valid <= apply && req_q.write && !is_attach;
+      row_written_o.flow  <= 16'(req_flow);
+      attach_o            <= applied;
+      attached_q          <= applied && position_req.attached && !freshens;
+      refused_o           <= apply && req_q.write && is_attach && !attach_ok_q;
     end
   end
 
@@ -349,6 +343,8 @@ module rx_flow_state
   assign unused = ^{row_req, attach_req, req_q.index, fetch_flow_i, upd_flow_i};
 
 `ifndef SYNTHESIS
+  logic [WALKS-1:0] youngest;
+  always_comb for (int unsigned i = 0; i < WALKS; i++) youngest[i] = walked_q[i] && busy_i[i].last;
   if ((1 << FLOW_W) != NUM_FLOWS || FLOW_W > 16 || NUM_FLOWS < 2) begin : gen_param_check
     $error("rx_flow_state: NUM_FLOWS must be a power of two, 2 to 65536");
   end
@@ -356,7 +352,7 @@ module rx_flow_state
   `WEFT_ASSERT(kept_as_judged, keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0))
   `WEFT_ASSERT(walked_stay, apply -> walked_q == walked)
   `WEFT_ASSERT(kept_any, keep_any_q == (keep_q != '0))
-  `WEFT_ASSERT(one_youngest, apply && flow_in_walk -> $onehot(walked_q & busy_last_i) && walked_q[place_q])
+  `WEFT_ASSERT(one_youngest, apply && flow_in_walk -> $onehot(youngest) && walked_q[place_q])
   `WEFT_ASSERT(kept_beside_all, apply -> (walked_q & kept_valid_q) == '0 || (walked_q & ~kept_valid_q) == '0)
   `WEFT_ASSERT(held, hold_o -> !fetch_valid_i && !upd_valid_i)
 

@@ -1,7 +1,8 @@
 // Types of the receive front: the parsed frame, the flow's position, and the verdict.
 
 package rx_front_pkg;
-  import walk_pkg::stop_e;
+  import walk_pkg::walk_done_t;
+  import walk_pkg::PLACE_W;
   import weft_card_pkg::*;
 
   // Bytes of a frame in which every header lies that the card reads. Ethernet, IPv4 without options and the
@@ -84,6 +85,61 @@ package rx_front_pkg;
     logic [31:0] window;
   } rx_position_t;
 
+  // A request for the payload of a frame: where the frame begins in the store, and its payload in the frame.
+  typedef struct packed {
+    logic [15:0] start;
+    logic [7:0]  offset;
+    logic [15:0] len;
+  } payload_cmd_t;
+
+  // What rx_lookup says: `valid` answers the oldest request. `changed` voids answers and requests, and `busy` takes none.
+  typedef struct packed {
+    logic              busy;
+    logic              changed;
+    logic              valid;
+    logic              hit;
+    logic [15:0] flow;
+  } lookup_rsp_t;
+
+  // The packet to be decided. Row and position count only if the flow is known.
+  typedef struct packed {
+    rx_packet_t        packet;
+    logic              known;
+    logic [15:0] flow;
+    flow_rx_row_t      row;
+    rx_position_t      position;
+    logic [31:0]       seq_end;   // behind its payload
+    logic [31:0]       walk_end;  // where its walk leaves the flow: behind its FIN
+  } rx_current_t;
+
+  // What rx_raw_room says to the packet to be decided; each room as of rx_raw_slots.
+  typedef struct packed {
+    logic        settled;
+    logic        fresh;       // its flow has taken no slot of this generation
+    logic        spent;       // its flow has taken its share
+    logic        room;        // for its port
+    logic        any;
+    logic        walk;
+    logic        plain;       // of port 0, to which frames of no flow belong
+    logic [15:0] slot;
+    logic [15:0] plain_slot;
+    logic [15:0] behind;      // the number behind `slot`
+  } raw_room_t;
+
+  // The raw slots of a port since its ring was set up, as of rx_raw_slots.
+  typedef struct packed {
+    logic [15:0] tail;
+    logic        given_up;
+    logic [15:0] taken;
+  } raw_count_t;
+
+  // A place of the commit queue; last: no younger one is of its flow.
+  typedef struct packed {
+    logic              valid;
+    logic              last;
+    logic [15:0] flow;
+  } walk_place_t;
+
   // The verdict on a segment of a known flow (docs/card.md "Rule of acceptance").
   typedef enum logic [2:0] {
     ACCEPT_BARE,       // no payload, or SYN or RST: report, and the frame if SYN, RST or unread
@@ -93,6 +149,25 @@ package rx_front_pkg;
     ACCEPT_WALK,       // next in sequence: walked
     ACCEPT_LEAVE       // the card cannot continue with it: up raw, and the flow is detached
   } accept_e;
+
+  // A verdict, and what follows from it.
+  typedef struct packed {
+    accept_e    accept;
+    logic [3:0] refusal;  // why, with ACCEPT_REFUSE
+    logic       walk;     // it is ACCEPT_WALK
+    logic       counts;   // an outcome with which the engine has to complete the segment, if it is not walked
+    logic       raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
+    logic       report;   // of an attached flow, and nothing but a report: ACCEPT_BARE without `raw`
+    logic       stamps;   // if walked, its TSval becomes the flow's TS.Recent
+  } verdict_t;
+
+  // Where the flow's youngest segment in the walk leaves it. Its fields hold for the verdict as well, when `valid` has gone.
+  typedef struct packed {
+    logic        valid;
+    logic [31:0] seq_end;
+    logic        ts_valid;
+    logic [31:0] ts_recent;
+  } young_t;
 
   // A segment in the commit queue: what its end needs.
   typedef struct packed {
@@ -108,14 +183,15 @@ package rx_front_pkg;
     logic [31:0]       ts_recent;
   } walking_t;
 
-  // The end of its walk.
+  // The oldest slot of the commit queue, and the end of its walk.
   typedef struct packed {
-    logic [15:0] len;
-    stop_e       stop;
-    logic        engine;
-    logic [31:0] msn;
-    logic [31:0] mo;
-  } walk_done_t;
+    walking_t           segment;
+    logic [PLACE_W-1:0] behind;    // the place of the one to which it is chained
+    logic [10:0]        taken;
+    logic [15:0]        mark;      // where it leaves its flow's mark: at its slot if it did not end whole
+    walk_done_t         done;
+    logic [31:0]        done_end;  // where it leaves the flow
+  } oldest_t;
 
   // The end of a packet: its report, its raw copy, and the store space that it returns.
   typedef struct packed {

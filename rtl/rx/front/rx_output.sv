@@ -76,11 +76,10 @@ module rx_output
   input  logic             rpt_full_i,   // level: the report that is offered waits for room in its ring
   output logic [PORTS-1:0] rpt_merged_o, // pulse: a report of this port will not come, as a later one stands for it
 
-  input  logic [       PORTS-1:0]       raw_given_up_i,  // the raw ring is set up anew: slots taken before,
-  input  logic [       PORTS-1:0][15:0] raw_taken_i,     // so many in all, are the old ring's
-  output logic [       PORTS-1:0][31:0] raw_tail_o,      // frames written into the present one
-  output logic                          idle_o,
-  output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
+  input  raw_count_t [       PORTS-1:0]       raw_i,       // given_up: slots taken before are of the old ring
+  output logic       [       PORTS-1:0][31:0] raw_tail_o,  // frames written into the present one
+  output logic                                idle_o,
+  output logic       [NUM_COUNTERS-1:0][15:0] cnt_inc_o
 );
 
   // One bit each for the kinds on which much logic depends.
@@ -258,8 +257,7 @@ module rx_output
     .data_o       (copy_data),
     .count_o      (copy_count),
     .last_o       (copy_last),
-    .raw_given_up_i,
-    .raw_taken_i,
+    .raw_i,
     .raw_tail_o
   );
 

@@ -12,6 +12,7 @@
 `include "weft_assert.svh"
 
 module rx_raw_copy
+  import rx_front_pkg::raw_count_t;
   import weft_int_pkg::*;
 #(
   parameter  int unsigned DATA_W  = 512,
@@ -45,9 +46,10 @@ module rx_raw_copy
   output logic [COUNT_W-1:0] count_o,
   output logic               last_o,
 
-  input  logic [PORTS-1:0]       raw_given_up_i,
-  input  logic [PORTS-1:0][15:0] raw_taken_i,
-  output logic [PORTS-1:0][31:0] raw_tail_o
+  // verilator lint_off UNUSEDSIGNAL
+  input  raw_count_t [PORTS-1:0]       raw_i,
+  // verilator lint_on UNUSEDSIGNAL
+  output logic       [PORTS-1:0][31:0] raw_tail_o
 );
 
   // ---------------------------------------------------------------- the slot's address, and the ring
@@ -64,7 +66,7 @@ module rx_raw_copy
   logic [2:0] settled_q;
   assign raw_base = base_q[frame_port_i];
   for (genvar p = 0; p < PORTS; p++) begin : gen_ring
-    assign stays[p] = cfg_i.raw[p].reset || raw_given_up_i[p] || old_q[p] != '0;
+    assign stays[p] = cfg_i.raw[p].reset || raw_i[p].given_up || old_q[p] != '0;
     assign moves[p] = copied_q[p] && old_q[p] == 8'd1;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
@@ -73,9 +75,9 @@ module rx_raw_copy
         copied_q[p]   <= 1'b0;
       end else begin
         copied_q[p] <= written_i && frame_port_i == 1'(p);
-        if (raw_given_up_i[p]) begin
+        if (raw_i[p].given_up) begin
           raw_tail_o[p] <= '0;
-          old_q[p]      <= old_q[p] + 8'(raw_taken_i[p] - raw_tail_o[p][15:0]) - 8'(copied_q[p]);
+          old_q[p]      <= old_q[p] + 8'(raw_i[p].taken - raw_tail_o[p][15:0]) - 8'(copied_q[p]);
         end else if (copied_q[p]) begin
           if (old_q[p] != '0) old_q[p] <= old_q[p] - 8'd1;
           else raw_tail_o[p] <= raw_tail_o[p] + 32'd1;

@@ -1,13 +1,13 @@
 // The raw slots of all ports, for rx_dispatch: whether there is room, and whether the flow has taken its share (rx_raw_slots).
 //
-// Handshake: No ready/valid pair. `fresh_o` and `spent_o` follow `mark_i` and `taken_i` by two cycles.
-// Pipeline:  two registers; the `room_*` outputs are those of rx_raw_slots.
+// Handshake: No ready/valid pair. `fresh` and `spent` follow `mark_i` and `taken_i` by two cycles.
+// Pipeline:  two registers; all else of `room_o` is that of rx_raw_slots.
 // Why:       Position, tail and generation are constant for longer than that when the flow is decided (`settled_o`).
 
 `include "weft_assert.svh"
 
 module rx_raw_room
-  import rx_front_pkg::rx_position_t;
+  import rx_front_pkg::*;
   import weft_int_pkg::*;
 #(
   parameter  int unsigned WALKS       = 8,
@@ -34,23 +34,13 @@ module rx_raw_room
   input rx_position_t               position_i,   // position of its flow then
   // verilator lint_on UNUSEDSIGNAL
 
-  output logic                   settled_o,
-  output logic                   fresh_o,       // the flow has taken none of this generation
-  output logic                   spent_o,       // the flow has taken its share
-  output logic                   room_o,        // as of rx_raw_slots, for port_i
-  output logic                   room_any_o,
-  output logic                   room_walk_o,
-  output logic                   room_plain_o,  // of port 0, to which frames of no flow belong
-  output logic [     15:0]       slot_o,        // of take_port_i
-  output logic [     15:0]       plain_slot_o,
-  output logic [     15:0]       behind_o,
-  output logic [PORTS-1:0][15:0] tail_o,
-  output logic [PORTS-1:0]       given_up_o,    // as of rx_raw_slots, of each port
-  output logic [PORTS-1:0][15:0] raw_taken_o
+  output raw_room_t              room_o,
+  output raw_count_t [PORTS-1:0] count_o
 );
 
   logic [PORTS-1:0] settled, room, room_any, room_walk, room_plain;
-  logic [PORTS-1:0][15:0] slot, behind, begins;
+  logic [PORTS-1:0][15:0] slot, behind, begins, tail;
+  logic fresh_q, spent_q;
   logic [PORTS-1:0][10:0] share;
 
   for (genvar p = 0; p < PORTS; p++) begin : gen_port
@@ -72,28 +62,33 @@ module rx_raw_room
       .begin_o     (begins[p]),
       .share_o     (share[p]),
       .slot_o      (slot[p]),
-      .tail_o      (tail_o[p]),
+      .tail_o      (tail[p]),
       .behind_o    (behind[p]),
       .room_o      (room[p]),
       .room_any_o  (room_any[p]),
       .room_walk_o (room_walk[p]),
       .room_plain_o(room_plain[p]),
-      .given_up_o  (given_up_o[p]),
-      .taken_o     (raw_taken_o[p])
+      .given_up_o  (count_o[p].given_up),
+      .taken_o     (count_o[p].taken)
     );
+    assign count_o[p].tail = tail[p];
   end
 
   logic of_port, of_take;  // as an index
-  assign of_port      = PORTS != 1 && port_i;
-  assign of_take      = PORTS != 1 && take_port_i;
-  assign settled_o    = &settled;
-  assign room_o       = room[of_port];
-  assign room_any_o   = room_any[of_port];
-  assign room_walk_o  = room_walk[of_port];
-  assign room_plain_o = room_plain[0];
-  assign slot_o       = slot[of_take];
-  assign plain_slot_o = slot[0];
-  assign behind_o     = behind[of_take];
+  assign of_port = PORTS != 1 && port_i;
+  assign of_take = PORTS != 1 && take_port_i;
+  assign room_o = '{
+          settled: &settled,
+          fresh: fresh_q,
+          spent: spent_q,
+          room: room[of_port],
+          any: room_any[of_port],
+          walk: room_walk[of_port],
+          plain: room_plain[0],
+          slot: slot[of_take],
+          plain_slot: slot[0],
+          behind: behind[of_take]
+      };
 
   // Whether the mark is in begin + 1 .. tail, modulo 2^16: then the flow has taken slots of this generation.
   logic after_begin_q, in_tail_q, wraps_q, fresh;
@@ -101,11 +96,11 @@ module rx_raw_room
   assign fresh = !(wraps_q ? after_begin_q || in_tail_q : after_begin_q && in_tail_q);
   always_ff @(posedge clk_i) begin
     after_begin_q <= mark_i > begins[of_port];
-    in_tail_q     <= mark_i <= tail_o[of_port];
-    wraps_q       <= tail_o[of_port] < begins[of_port];
+    in_tail_q     <= mark_i <= tail[of_port];
+    wraps_q       <= tail[of_port] < begins[of_port];
     taken_q       <= taken_i;
-    fresh_o       <= fresh;
-    spent_o       <= !fresh && taken_q >= share[of_port];
+    fresh_q       <= fresh;
+    spent_q       <= !fresh && taken_q >= share[of_port];
   end
 
   logic unused;
@@ -114,8 +109,8 @@ module rx_raw_room
 `ifndef SYNTHESIS
   // By another way, without the latency.
   logic fresh_now;
-  assign fresh_now = position_i.mark - begins[of_port] - 16'd1 >= tail_o[of_port] - begins[of_port];
-  `WEFT_ASSERT(credit_told, used_i -> fresh_o == fresh_now && spent_o == (!fresh_now && position_i.taken >= share[of_port]))
+  assign fresh_now = position_i.mark - begins[of_port] - 16'd1 >= tail[of_port] - begins[of_port];
+  `WEFT_ASSERT(credit_told, used_i -> fresh_q == fresh_now && spent_q == (!fresh_now && position_i.taken >= share[of_port]))
 `endif
 
 endmodule

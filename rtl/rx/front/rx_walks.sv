@@ -25,6 +25,8 @@
 module rx_walks
   import rx_front_pkg::*;
   import walk_pkg::STOP_WHOLE;
+  import walk_pkg::PLACE_W;
+  import walk_pkg::walk_done_t;
 #(
   parameter  int unsigned WALKS   = 8,                  // a power of two
   localparam int unsigned COUNT_W = $clog2(WALKS + 1),
@@ -35,26 +37,23 @@ module rx_walks
 
   // The segment to be started; what is known of its flow if none of the flow is in the walk.
   input  logic     [       15:0] flow_i,
-  input  logic     [       15:0] flow_next_i,        // flow_i of the next cycle
+  input  logic     [       15:0] flow_next_i,  // flow_i of the next cycle
   input  logic                   start_i,
-  input  logic                   wait_i,             // a segment that is not walked takes a slot; never with start_i
-  input  logic                   slot_i,             // start_i || wait_i
-  input  logic                   open_i,             // a start whose payload is a frame's
-  input  walking_t               entry_i,            // of flow_i
-  input  logic     [       10:0] taken_i,            // of the flow's share; nobody else changes it
-  input  logic     [       15:0] mark_i,             // the flow's mark in this cycle
+  input  logic                   wait_i,       // a segment that is not walked takes a slot; never with start_i
+  input  logic                   slot_i,       // start_i || wait_i
+  input  logic                   open_i,       // a start whose payload is a frame's
+  input  walking_t               entry_i,      // of flow_i
+  input  logic     [       10:0] taken_i,      // of the flow's share; nobody else changes it
+  input  logic     [       15:0] mark_i,       // the flow's mark in this cycle
   output logic                   room_o,
-  input  logic                   stands_i,           // flow_i is the same in the next cycle
-  input  logic     [  WALKS-1:0] kept_i,             // an ATTACH is kept for these
-  output logic                   kept_o,             // an ATTACH is kept for them, a cycle late
-  output logic                   again_o,            // what the flow's youngest leaves is there in the next cycle only
-  output logic                   leaves_o,           // it is there:
-  output logic     [       31:0] young_end_o,        // where that one leaves the flow
-  output logic                   young_ts_valid_o,   // TS.Recent that it leaves
-  output logic     [       31:0] young_ts_recent_o,
-  output logic                   chained_o,          // some of flow_i's flow were in the walk a cycle ago
-  output logic     [INDEX_W-1:0] place_o,            // of the flow's youngest, a cycle ago
-  output logic     [INDEX_W-1:0] tail_o,             // the place that a start takes
+  input  logic                   stands_i,     // flow_i is the same in the next cycle
+  input  logic     [  WALKS-1:0] kept_i,       // an ATTACH is kept for these
+  output logic                   kept_o,       // an ATTACH is kept for them, a cycle late
+  output logic                   again_o,      // what the flow's youngest leaves is there in the next cycle only
+  output young_t                 young_o,      // valid: it is there
+  output logic                   chained_o,    // some of flow_i's flow were in the walk a cycle ago
+  output logic     [INDEX_W-1:0] place_o,      // of the flow's youngest, a cycle ago
+  output logic     [INDEX_W-1:0] tail_o,       // the place that a start takes
 
   input  logic payload_end_i,
   output logic payload_open_o,  // some segment's payload has not all passed; with open_i at once
@@ -63,24 +62,17 @@ module rx_walks
   input  logic                     done_valid_i,
   input  walk_done_t               done_i,
   output logic                     done_valid_o,
-  output logic                     done_waits_o,     // an end is pending, perhaps not offered yet
-  output logic                     done_waited_o,    // the same, what is not walked a cycle later (assertions)
-  output walk_done_t               done_o,
-  output logic       [       31:0] done_end_o,       // where it leaves the flow
-  output walking_t                 oldest_o,
-  output logic       [       15:0] oldest_flow_o,    // its flow, a cycle ahead
-  input  logic       [       15:0] behind_i,         // the number behind the raw slot that the end would take
-  output logic       [       10:0] oldest_taken_o,
-  output logic       [INDEX_W-1:0] oldest_behind_o,  // the place of the one to which it is chained
-  output logic       [       15:0] oldest_mark_o,    // where it leaves its flow's mark: at its slot if it did not end whole
+  output logic                     done_waits_o,   // an end is pending, perhaps not offered yet
+  output logic                     done_waited_o,  // the same, what is not walked a cycle later (assertions)
+  output oldest_t                  oldest_o,
+  output logic       [       15:0] oldest_flow_o,  // its flow, a cycle ahead
+  input  logic       [       15:0] behind_i,       // the number behind the raw slot that the end would take
   output logic       [INDEX_W-1:0] head_o,
   input  logic                     finish_i,
 
-  output logic [  WALKS-1:0]       valid_o,
-  output logic [  WALKS-1:0][15:0] flow_o,
-  output logic [  WALKS-1:0]       last_o,    // of a valid one: no younger one is of its flow
-  output logic [COUNT_W-1:0]       count_o,   // slots in use
-  output logic [COUNT_W-1:0]       walking_o  // of these, segments in the walk
+  output walk_place_t [  WALKS-1:0] places_o,
+  output logic        [COUNT_W-1:0] count_o,   // slots in use
+  output logic        [COUNT_W-1:0] walking_o  // of these, segments in the walk
 );
 
   walking_t entry_q        [WALKS];
@@ -109,10 +101,10 @@ module rx_walks
   assign in_walk           = mine != '0;
   assign near              = some_q && young_same_q;
   assign again_o           = in_walk && !near && !far_q;
-  assign leaves_o          = near || far_q;
-  assign young_end_o       = far_q ? far_end_q : young_end_q;
-  assign young_ts_valid_o  = far_q ? far_ts_valid_q : young_ts_valid_q;
-  assign young_ts_recent_o = far_q ? far_ts_recent_q : young_ts_recent_q;
+  assign young_o.valid     = near || far_q;
+  assign young_o.seq_end   = far_q ? far_end_q : young_end_q;
+  assign young_o.ts_valid  = far_q ? far_ts_valid_q : young_ts_valid_q;
+  assign young_o.ts_recent = far_q ? far_ts_recent_q : young_ts_recent_q;
   assign chained_o         = chained_q;
   assign place_o           = place_q;
   assign tail_o            = tail_q;
@@ -169,15 +161,12 @@ module rx_walks
   assign payload_left_o = some_payload_q;
   assign payload_open_o = payload_left_o || open_i;
   assign head_o         = head_q;
-  assign oldest_o       = oldest_q;
   assign oldest_flow_o  = oldest_valid_q ? oldest_q.flow : entry_q[head_q].flow;
-  assign valid_o        = walking;
-  assign flow_o         = flow_q;
-  assign last_o         = last_q;
-  assign count_o        = count_q;
-  assign walking_o      = walking_q;
+  always_comb for (int unsigned i = 0; i < WALKS; i++) places_o[i] = '{valid: walking[i], last: last_q[i], flow : flow_q[i]};
+  assign count_o   = count_q;
+  assign walking_o = walking_q;
 
-  assign head_mark      = behind_some_q[head_q] ? left_mark[behind_q[head_q]] : mark_q[head_q];
+  assign head_mark = behind_some_q[head_q] ? left_mark[behind_q[head_q]] : mark_q[head_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) oldest_valid_q <= 1'b0;
@@ -191,7 +180,7 @@ module rx_walks
       oldest_behind_q <= behind_q[head_q];
     end
     // The cycle of the end counts; a chained segment becomes the oldest later.
-    left_mark[head_q] <= oldest_mark_o;
+    left_mark[head_q] <= oldest_o.mark;
   end
 
   // The ends of segments that are not closed yet; the first in a register.
@@ -238,15 +227,16 @@ module rx_walks
     stopped_at_q <= oldest_q.packet.segment.seq + 32'(done_q.len);
   end
 
-  assign done_o          = done_q;
-  assign done_end_o      = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
-  assign oldest_behind_o = oldest_behind_q;
-  assign oldest_mark_o   = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
+  assign oldest_o.done     = done_q;
+  assign oldest_o.done_end = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
+  assign oldest_o.segment  = oldest_q;
+  assign oldest_o.behind   = PLACE_W'(oldest_behind_q);
+  assign oldest_o.mark     = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
   // A segment that did not end whole starts the account again: its flow was attached, so the host has handled all slots taken before.
-  assign oldest_taken_o  = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
-  assign done_waits_o    = done_valid_q || fifo_valid || waits;
-  assign done_waited_o   = done_valid_q || fifo_valid || waits_q;
-  assign done_valid_o    = done_ready_q;
+  assign oldest_o.taken    = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
+  assign done_waits_o      = done_valid_q || fifo_valid || waits;
+  assign done_waited_o     = done_valid_q || fifo_valid || waits_q;
+  assign done_valid_o      = done_ready_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -317,9 +307,9 @@ module rx_walks
   logic [WALKS-1:0][15:0] marks_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (ended && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_mark_o;
+      if (ended && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_o.mark;
     end
-    if (start_i) marks_q[tail_q] <= ended && flow_i == oldest_q.flow ? oldest_mark_o : mark_i;
+    if (start_i) marks_q[tail_q] <= ended && flow_i == oldest_q.flow ? oldest_o.mark : mark_i;
   end
   logic [31:0] started_end_q;
   logic [15:0] left_flow_q;

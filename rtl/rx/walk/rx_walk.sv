@@ -12,11 +12,11 @@
 //            walk_check | see there  | the checks, in order; operations, done    | waits for receive elements
 //            walk_place | see there  | payload behind its verdict, cut into runs | waits for rx_output
 // Why:       Nothing of an FPDU is visible before its CRC verdict and all its checks.
-//            A start with `start_chained_i` continues the segment at place `start_behind_i`: it is the same flow's, and ends where this one begins. It
+//            A start with `chained` continues the segment at place `behind`: it is the same flow's, and ends where this one begins. It
 //            may not be done yet; others may be between. MSN and MO are carried over inside. If that segment does not end with STOP_WHOLE, this one is
 //            discarded with STOP_NOT_WALKED (done_len 0). A place is given away again at any time: its next
 //            segment ends behind what continues the one before.
-//            A user that waits for each done ties start_chained_i to 0.
+//            A user that waits for each done ties `chained` to 0.
 //            STOP_NOT_WALKED also ends a segment whose rest was left, for want of room for reports.
 
 module rx_walk
@@ -35,17 +35,11 @@ module rx_walk
   input logic       rst_ni,
   input logic [1:0] closed_i, // level, of each port: no room for more reports
 
-  input  logic                       start_valid_i,
-  output logic                       start_ready_o,
-  input  logic                       start_chained_i,
-  input  logic         [PLACE_W-1:0] start_behind_i,
-  input  logic         [PLACE_W-1:0] start_place_i,
-  input  logic         [       15:0] start_flow_i,
-  input  logic         [       31:0] start_seq_i,
-  input  logic         [       15:0] start_len_i,
-  input  flow_rx_row_t               start_row_i,
-  input  logic         [       31:0] start_msn_i,
-  input  logic         [       31:0] start_mo_i,
+  input  logic     start_valid_i,
+  output logic     start_ready_o,
+  // verilator lint_off UNUSEDSIGNAL
+  input  segment_t start_i,        // its colour is given here
+  // verilator lint_on UNUSEDSIGNAL
 
   input  logic               pl_valid_i,
   output logic               pl_ready_o,
@@ -53,12 +47,8 @@ module rx_walk
   input  logic [COUNT_W-1:0] pl_count_i,
   input  logic               pl_last_i,
 
-  output logic         done_valid_o,
-  output logic  [15:0] done_len_o,
-  output stop_e        done_stop_o,
-  output logic         done_engine_o,
-  output logic  [31:0] done_msn_o,
-  output logic  [31:0] done_mo_o,
+  output logic       done_valid_o,
+  output walk_done_t done_o,
 
   output logic op_valid_o,
   input  logic op_ready_i,
@@ -71,23 +61,18 @@ module rx_walk
   output logic               place_last_o,
 
   // Receive elements.
-  output logic               el_req_valid_o,
-  input  logic               el_req_ready_i,
-  output logic [       63:0] el_req_addr_o,
-  output logic [       15:0] el_req_bytes_o,
-  input  logic               el_rsp_valid_i,
-  output logic               el_rsp_ready_o,
-  input  logic [ DATA_W-1:0] el_rsp_data_i,
-  input  logic [COUNT_W-1:0] el_rsp_count_i,
-  input  logic               el_rsp_last_i,
-  input  logic               el_rsp_error_i,
-  input  logic               el_flush_i,        // the FLOW_RX row of this flow was written
-  input  logic [       15:0] el_flush_flow_i,
-  input  logic               attach_valid_i,    // a flow becomes the card's
-  input  logic [       15:0] attach_flow_i,
-  input  logic [       31:0] attach_msn_i,
-  input  logic [       63:0] attach_rq_base_i,
-  input  logic [        7:0] attach_rq_log2_i,
+  output logic                      el_req_valid_o,
+  input  logic                      el_req_ready_i,
+  output logic        [       63:0] el_req_addr_o,
+  output logic        [       15:0] el_req_bytes_o,
+  input  logic                      el_rsp_valid_i,
+  output logic                      el_rsp_ready_o,
+  input  logic        [ DATA_W-1:0] el_rsp_data_i,
+  input  logic        [COUNT_W-1:0] el_rsp_count_i,
+  input  logic                      el_rsp_last_i,
+  input  logic                      el_rsp_error_i,
+  input  flow_pulse_t               el_flush_i,      // the FLOW_RX row of this flow was written
+  input  rq_place_t                 attach_i,        // a flow becomes the card's
 
   // Table STAG (other numbers are refused).
   input  logic       tbl_req_valid_i,
@@ -96,9 +81,7 @@ module rx_walk
   output logic       tbl_rsp_valid_o,
   output table_rsp_t tbl_rsp_o,
 
-  input logic        rq_tail_valid_i,
-  input logic [15:0] rq_tail_flow_i,
-  input logic [31:0] rq_tail_value_i,
+  input rq_tail_t rq_tail_i,
 
   // Fence; and what host memory has answered, FPDU by FPDU.
   input  logic        fence_valid_i,
@@ -116,11 +99,15 @@ module rx_walk
   logic fpdus_idle, check_idle, element_idle, place_idle, fence_idle;
 
   // ------------------------------------------------------------------ start
-  segment_t seg;
+  segment_t seg, seg_in;
   logic seg_valid, seg_ready, seg_room, fpdus_ready;
   logic [31:0] since_marker;
   logic colour, done_colour, mark, marked, fence_ended, old_row;
-  assign since_marker  = start_seq_i - start_row_i.marker_base;
+  assign since_marker = start_i.seq - start_i.row.marker_base;
+  always_comb begin
+    seg_in        = start_i;
+    seg_in.colour = colour;
+  end
   assign start_ready_o = fpdus_ready && seg_room;
 
   walk_segments #(
@@ -128,17 +115,15 @@ module rx_walk
   ) u_segments (
     .clk_i,
     .rst_ni,
-    .valid_i(start_valid_i && fpdus_ready),
-    .ready_o(seg_room),
-    .segment_i({
-      start_chained_i, start_behind_i, start_place_i, colour, start_flow_i, start_seq_i, start_len_i, start_msn_i, start_mo_i, start_row_i
-    }),
-    .valid_o(seg_valid),
-    .ready_i(seg_ready),
-    .segment_o(seg),
-    .old_row_o(old_row),
-    .written_i(el_flush_i),
-    .written_flow_i(el_flush_flow_i)
+    .valid_i       (start_valid_i && fpdus_ready),
+    .ready_o       (seg_room),
+    .segment_i     (seg_in),
+    .valid_o       (seg_valid),
+    .ready_i       (seg_ready),
+    .segment_o     (seg),
+    .old_row_o     (old_row),
+    .written_i     (el_flush_i.valid),
+    .written_flow_i(el_flush_i.flow)
   );
 
   // ------------------------------------------------------------------ FPDUs
@@ -155,8 +140,8 @@ module rx_walk
     .rst_ni,
     .seg_valid_i  (start_valid_i && seg_room),
     .seg_ready_o  (fpdus_ready),
-    .seg_len_i    (start_len_i),
-    .seg_markers_i(start_row_i.flags[FLOW_RX_ROW_MARKERS_BIT]),
+    .seg_len_i    (start_i.len),
+    .seg_markers_i(start_i.row.flags[FLOW_RX_ROW_MARKERS_BIT]),
     .seg_phase_i  (since_marker[8:2]),
     .pl_valid_i,
     .pl_ready_o,
@@ -209,9 +194,9 @@ module rx_walk
     .clk_i,
     .rst_ni,
     .ready_o      (tails_ready),
-    .write_valid_i(rq_tail_valid_i),
-    .write_flow_i (rq_tail_flow_i),
-    .write_value_i(rq_tail_value_i),
+    .write_valid_i(rq_tail_i.valid),
+    .write_flow_i (rq_tail_i.flow),
+    .write_value_i(rq_tail_i.value),
     .read_i       (tail_read),
     .read_flow_i  (tail_flow),
     .tail_o       (tail_value)
@@ -224,28 +209,28 @@ module rx_walk
   ) u_element (
     .clk_i,
     .rst_ni,
-    .want_i      (want),
-    .once_i      (old_row),
-    .flow_i      (seg.flow),
-    .msn_i       (want_msn),
-    .posted_i    (tail_value),
-    .rq_base_i   (seg.row.rq_base),
-    .rq_log2_i   (seg.row.rq_log2),
-    .here_o      (here),
-    .error_o     (element_error),
-    .element_o   (element),
-    .tail_valid_i(rq_tail_valid_i),
-    .tail_flow_i (rq_tail_flow_i),
-    .tail_value_i(rq_tail_value_i),
-    .flush_i     (el_flush_i),
-    .flush_flow_i(el_flush_flow_i),
-    .attach_valid_i,
-    .attach_flow_i,
-    .attach_msn_i,
-    .attach_rq_base_i,
-    .attach_rq_log2_i,
-    .mark_i      (mark),
-    .marked_o    (marked),
+    .want_i          (want),
+    .once_i          (old_row),
+    .flow_i          (seg.flow),
+    .msn_i           (want_msn),
+    .posted_i        (tail_value),
+    .rq_base_i       (seg.row.rq_base),
+    .rq_log2_i       (seg.row.rq_log2),
+    .here_o          (here),
+    .error_o         (element_error),
+    .element_o       (element),
+    .tail_valid_i    (rq_tail_i.valid),
+    .tail_flow_i     (rq_tail_i.flow),
+    .tail_value_i    (rq_tail_i.value),
+    .flush_i         (el_flush_i.valid),
+    .flush_flow_i    (el_flush_i.flow),
+    .attach_valid_i  (attach_i.valid),
+    .attach_flow_i   (attach_i.flow),
+    .attach_msn_i    (attach_i.msn),
+    .attach_rq_base_i(attach_i.rq_base),
+    .attach_rq_log2_i(attach_i.rq_log2),
+    .mark_i          (mark),
+    .marked_o        (marked),
     .el_req_valid_o,
     .el_req_ready_i,
     .el_req_addr_o,
@@ -256,7 +241,7 @@ module rx_walk
     .el_rsp_count_i,
     .el_rsp_last_i,
     .el_rsp_error_i,
-    .idle_o      (element_idle)
+    .idle_o          (element_idle)
   );
 
   // ------------------------------------------------------------------ fence
@@ -328,11 +313,11 @@ module rx_walk
     .op_ready_i,
     .op_o,
     .done_valid_o,
-    .done_len_o,
-    .done_stop_o,
-    .done_engine_o,
-    .done_msn_o,
-    .done_mo_o,
+    .done_len_o     (done_o.len),
+    .done_stop_o    (done_o.stop),
+    .done_engine_o  (done_o.engine),
+    .done_msn_o     (done_o.msn),
+    .done_mo_o      (done_o.mo),
     .done_colour_o  (done_colour),
     .idle_o         (check_idle),
     .cnt_inc_o      (check_cnt)

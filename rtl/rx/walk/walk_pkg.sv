@@ -40,6 +40,15 @@ package walk_pkg;
     flow_rx_row_t       row;
   } segment_t;
 
+  // The end of its walk.
+  typedef struct packed {
+    logic [15:0] len;
+    stop_e       stop;
+    logic        engine;
+    logic [31:0] msn;
+    logic [31:0] mo;
+  } walk_done_t;
+
   // Where a flow is in its receive queue, told by a pulse.
   typedef struct packed {
     logic              valid;

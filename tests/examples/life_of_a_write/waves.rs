@@ -68,17 +68,29 @@ pub const RECEIVE: &[Stage] = &[
     ),
     (
         "parse: checksums good, into the store",
-        &["u_core.u_rx.beat_valid", "u_core.u_rx.beat_last"],
+        &[
+            "u_core.u_rx.u_front.beat_valid",
+            "u_core.u_rx.u_front.beat_last",
+        ],
     ),
-    ("store: packet is whole", &["u_core.u_rx.packet_valid"]),
-    ("lookup: 4-tuple asked", &["u_core.u_rx.lookup_valid"]),
+    (
+        "store: packet is whole",
+        &["u_core.u_rx.u_front.packet_valid"],
+    ),
+    (
+        "lookup: 4-tuple asked",
+        &["u_core.u_rx.u_front.lookup_valid"],
+    ),
     (
         "lookup: flow found",
-        &["u_core.u_rx.lookup_rsp", "u_core.u_rx.lookup_hit"],
+        &[
+            "u_core.u_rx.u_front.lookup_rsp",
+            "u_core.u_rx.u_front.lookup_hit",
+        ],
     ),
     (
         "FLOW_RX row and position fetched",
-        &["u_core.u_rx.fetch_valid"],
+        &["u_core.u_rx.u_front.fetch_valid"],
     ),
     (
         "seq = rcv_nxt: the walk starts",

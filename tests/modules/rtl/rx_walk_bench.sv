@@ -90,20 +90,37 @@ module rx_walk_bench
 );
 
   op_t        op;
-  stop_e      done_stop;
+  segment_t   start;
+  walk_done_t done;
   table_req_t tbl_req;
   table_rsp_t tbl_rsp;
 
   assign op_is_report_o = op.is_report;
-  assign op_last_o      = op.last;
-  assign op_colour_o    = op.colour;
-  assign op_record_o    = op.record;
-  assign op_iova_o      = op.iova;
-  assign op_bytes_o     = op.bytes;
-  assign done_stop_o    = done_stop;
-  assign tbl_req        = '{write: tbl_write_i, number: tbl_number_i, index: tbl_index_i, row: tbl_row_i};
-  assign tbl_refused_o  = tbl_rsp.refused;
-  assign tbl_row_o      = tbl_rsp.row;
+  assign op_last_o = op.last;
+  assign op_colour_o = op.colour;
+  assign op_record_o = op.record;
+  assign op_iova_o = op.iova;
+  assign op_bytes_o = op.bytes;
+  assign done_len_o = done.len;
+  assign done_stop_o = done.stop;
+  assign done_engine_o = done.engine;
+  assign done_msn_o = done.msn;
+  assign done_mo_o = done.mo;
+  assign start = '{
+          chained: start_chained_i,
+          behind: start_behind_i,
+          place: start_place_i,
+          colour: 1'b0,
+          flow : start_flow_i,
+          seq: start_seq_i,
+          len: start_len_i,
+          msn: start_msn_i,
+          mo: start_mo_i,
+          row: flow_rx_row_t'(start_row_i)
+      };
+  assign tbl_req = '{write: tbl_write_i, number: tbl_number_i, index: tbl_index_i, row: tbl_row_i};
+  assign tbl_refused_o = tbl_rsp.refused;
+  assign tbl_row_o = tbl_rsp.row;
 
   rx_walk #(
     .DATA_W   (DATA_W),
@@ -112,32 +129,20 @@ module rx_walk_bench
   ) u_dut (
     .clk_i,
     .rst_ni,
-    .closed_i        ('0),
+    .closed_i      ('0),
     .start_valid_i,
     .start_ready_o,
-    .start_chained_i,
-    .start_behind_i,
-    .start_place_i,
-    .start_flow_i,
-    .start_seq_i,
-    .start_len_i,
-    .start_row_i     (flow_rx_row_t'(start_row_i)),
-    .start_msn_i,
-    .start_mo_i,
+    .start_i       (start),
     .pl_valid_i,
     .pl_ready_o,
     .pl_data_i,
     .pl_count_i,
     .pl_last_i,
     .done_valid_o,
-    .done_len_o,
-    .done_stop_o     (done_stop),
-    .done_engine_o,
-    .done_msn_o,
-    .done_mo_o,
+    .done_o        (done),
     .op_valid_o,
     .op_ready_i,
-    .op_o            (op),
+    .op_o          (op),
     .place_valid_o,
     .place_ready_i,
     .place_data_o,
@@ -150,24 +155,17 @@ module rx_walk_bench
     .el_rsp_valid_i,
     .el_rsp_ready_o,
     .el_rsp_data_i,
-    .el_rsp_count_i  (COUNT_W'(DATA_W / 8)),
+    .el_rsp_count_i(COUNT_W'(DATA_W / 8)),
     .el_rsp_last_i,
     .el_rsp_error_i,
-    .el_flush_i,
-    .el_flush_flow_i,
-    .attach_valid_i  (1'b0),
-    .attach_flow_i   ('0),
-    .attach_msn_i    ('0),
-    .attach_rq_base_i('0),
-    .attach_rq_log2_i('0),
+    .el_flush_i    ('{valid: el_flush_i, flow : el_flush_flow_i}),
+    .attach_i      ('0),
     .tbl_req_valid_i,
     .tbl_req_ready_o,
-    .tbl_req_i       (tbl_req),
+    .tbl_req_i     (tbl_req),
     .tbl_rsp_valid_o,
-    .tbl_rsp_o       (tbl_rsp),
-    .rq_tail_valid_i,
-    .rq_tail_flow_i,
-    .rq_tail_value_i,
+    .tbl_rsp_o     (tbl_rsp),
+    .rq_tail_i     ('{valid: rq_tail_valid_i, flow : rq_tail_flow_i, value: rq_tail_value_i}),
     .fence_valid_i,
     .fence_number_i,
     .fence_done_o,
