@@ -99,7 +99,7 @@ module rx_lookup_formal
 
   always_comb begin
     same_key : assume (dut.key_q == key_q);
-    asked_when_it_may : assume (!req_valid_i || (!busy && !changed && asked_q[2:0] == '0));
+    asked_when_it_may : assume (!req_valid_i || (!busy && !changed && !asked_q[0]));
     request_stands : assume (!waits_q || (tbl_req_valid_i && tbl_req_i == req_q));
     // The host's part: a key stands in one place.
     one_place : assume ($countones(here) <= 1);

@@ -96,7 +96,7 @@ module weft_rx
   localparam int unsigned WALKS = 32'(DEPTHS.walks);
 
   // ---------------------------------------------------------------- front
-  logic start_valid, start_ready, done_valid, op_block, close_valid, close_ready, front_idle;
+  logic start_valid, start_ready, done_valid, op_block, place_block, close_valid, close_ready, front_idle;
   segment_t                start;
   walk_done_t              done;
   rx_close_t               close;
@@ -153,6 +153,7 @@ module weft_rx
     .done_valid_i   (done_valid),
     .done_i         (done),
     .op_block_o     (op_block),
+    .place_block_o  (place_block),
     .close_valid_o  (close_valid),
     .close_ready_i  (close_ready),
     .close_o        (close),
@@ -246,6 +247,7 @@ module weft_rx
     .op_ready_o     (op_ready),
     .op_i           (op),
     .op_block_i     (op_block),
+    .place_block_i  (place_block),
     .close_valid_i  (close_valid),
     .close_ready_o  (close_ready),
     .close_i        (close),

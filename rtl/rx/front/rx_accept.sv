@@ -17,6 +17,8 @@ module rx_accept
 (
   input  logic         clk_i,
   input  logic         weigh_i,
+  input  logic         vacant_i,          // the packet enters
+  input  logic         bare_i,            // nothing but a report is made of it: it is not weighed
   input  rx_current_t  current_i,
   input  rx_position_t ended_position_i,  // where an end of its flow has left it
   input  logic         ended_i,           // a cycle ago, so that the packet's position is old
@@ -41,7 +43,6 @@ module rx_accept
     logic       walk,    counts, raw;
   } rule_t;
   rule_t verdict_q, attached_verdict, detached_verdict;
-  logic        report_q;
 
   rx_segment_t segment;
   rx_position_t position_q, position;
@@ -120,11 +121,10 @@ module rx_accept
       beyond_q    <= position.window != '0 && !position.window[31] && no_room;
       next_q      <= segment.seq == position.rcv_nxt && plain;
     end
-    verdict_q <= attached ? attached_verdict : detached_verdict;
-    report_q  <= attached && bare_q && !wants_raw_q && !replay_q;
+    verdict_q <= vacant_i || bare_i ? '0 : attached ? attached_verdict : detached_verdict;  // '0: ACCEPT_BARE without `raw`
   end
   assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw} = verdict_q;
-  assign verdict_o.report                                                                       = report_q;
+  assign verdict_o.report                                                                       = bare_i;
 
   // The bits beside a verdict are computed for each verdict and selected with it: nothing is worked out behind the selection.
   function automatic rule_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
@@ -180,10 +180,7 @@ module rx_accept
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
   `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> verdict_o.accept == rule, clk_i, 1'b1)
-  `WEFT_ASSERT(
-      report_told,
-      begun_q && used_i -> report_q == (rule == ACCEPT_BARE && !verdict_q.raw && current_i.row.flags[FLOW_RX_ROW_VALID_BIT] && now_o.attached),
-      clk_i, 1'b1)
+  `WEFT_ASSERT(report_told, begun_q && used_i -> bare_i == (rule == ACCEPT_BARE && !verdict_q.raw), clk_i, 1'b1)
 `endif
 
 endmodule

@@ -48,6 +48,7 @@ module rx_current
 
   output rx_current_t        current_o,
   output logic               frame_o,      // it is no replay
+  output logic               bare_o,       // nothing but a report is made of it
   output logic        [15:0] flow_next_o,  // its flow in the next cycle
   output logic               same_o,       // the oldest walk is of its flow
   output logic               vacant_o,     // there is none
@@ -58,7 +59,7 @@ module rx_current
 
   rx_packet_t next_packet, packet;
   rx_segment_t entering;
-  logic next_ready, next_here, next_hit, next_seek, next_sent, next_answered, next_reads, next_read, load, fetch, latch, load_free_q;
+  logic next_ready, next_here, next_hit, next_bare, next_seek, next_sent, next_answered, next_reads, next_read, load, fetch, latch, load_free_q;
   logic [15:0] next_flow, flow_d;
   logic [95:0] next_key;
   logic same_next_q, same_held_q;
@@ -92,6 +93,7 @@ module rx_current
     .packet_o        (next_packet),
     .here_o          (next_here),
     .hit_o           (next_hit),
+    .bare_o          (next_bare),
     .flow_o          (next_flow),
     .read_o          (next_read),
     .load_i          (load)
@@ -105,6 +107,7 @@ module rx_current
     .next_packet_i   (next_packet),
     .next_hit_i      (next_hit),
     .next_flow_i     (next_flow),
+    .next_bare_i     (next_bare),
     .load_o          (load),
     .next_seek_i     (next_seek),
     .next_key_i      (next_key),
@@ -150,6 +153,7 @@ module rx_current
       // Nothing is placed at the FIN's own number (RFC 9293 §3.4).
       walk_end_q <= entering.seq + 32'(entering.payload_len) + 32'(!entering.replay && (entering.tcp_flags & TCP_FIN) != '0);
       frame_o    <= !entering.replay;
+      bare_o     <= next_bare;
     end
     load_free_q <= !entering.replay || (vacant_o && walk_empty_i);
   end
@@ -183,7 +187,7 @@ module rx_current
   `WEFT_ASSERT(same_as_ever, walk_ends_i && (!vacant_o || load) -> same_o == (walk_ends_flow_i == (vacant_o ? next_flow : current_o.flow)))
   `WEFT_ASSERT(ended_of_it, ended_q && (!vacant_o || load) -> same_o == (ended_flow_q == (vacant_o ? next_flow : current_o.flow)))
   `WEFT_ASSERT(replay_alone, !vacant_o && !frame_o -> walk_empty_i)
-  `WEFT_ASSERT(frame_told, ready_o -> frame_o == !packet.segment.replay)
+  `WEFT_ASSERT(kind_told, ready_o -> frame_o == !packet.segment.replay && bare_o == is_bare(packet.segment))
 `endif
 
 endmodule

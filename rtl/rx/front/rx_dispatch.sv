@@ -90,7 +90,8 @@ module rx_dispatch
   output segment_t   start_o,        // but for the fence's colour
   input  logic       done_valid_i,
   input  walk_done_t done_i,
-  output logic       op_block_o,     // operations of a later packet must wait for a close
+  output logic       op_block_o,     // reports of a later packet's FPDUs must wait for a close
+  output logic       place_block_o,  // its placements as well: the close has perhaps a raw copy, whose writes come before
 
   output logic      close_valid_o,
   input  logic      close_ready_i,
@@ -107,7 +108,7 @@ module rx_dispatch
   rx_current_t current;
   rx_segment_t segment;
   rx_position_t position_q, finish_position, ended_position;
-  logic pop, vacant, weigh, ready, known_q, frame_q, same, ended, current_idle;
+  logic pop, vacant, weigh, ready, known_q, frame_q, bare_q, same, ended, current_idle;
   logic direct;  // a verdict without a walk
   logic weigh_again;  // where the flow's segments in the walk leave it is not known yet
   logic walk_ends, walk_empty;
@@ -149,6 +150,7 @@ module rx_dispatch
     .pop_i            (pop),
     .current_o        (current),
     .frame_o          (frame_q),
+    .bare_o           (bare_q),
     .flow_next_o      (flow_d),
     .same_o           (same),
     .vacant_o         (vacant),
@@ -163,7 +165,7 @@ module rx_dispatch
   raw_room_t raw_room;
   logic [WALK_W-1:0] head, start_behind, start_place;
   logic [COUNT_W-1:0] walks, walking;  // slots of the commit queue; segments in the walk
-  logic payload_left, may_start, start, enter, slot, opens, finish, kept_any, chained, walk_room, done_valid, done_waits, done_waited;
+  logic payload_left, may_start, start, enter, slot, opens, finish, kept_any, chained, in_walk, walk_room, done_valid, done_waits, done_waited;
 
   assign walk_empty = walks == '0 && !payload_left;
   assign head_o     = head;
@@ -189,6 +191,7 @@ module rx_dispatch
     .again_o       (weigh_again),
     .young_o       (young),
     .chained_o     (chained),
+    .in_walk_o     (in_walk),
     .place_o       (start_behind),
     .tail_o        (start_place),
     .payload_end_i,
@@ -212,7 +215,7 @@ module rx_dispatch
   // ---------------------------------------------------------------- the decision
   rx_position_t judged, weighed;
   verdict_t verdict;
-  logic takes_turn, raw, to_walk, decide, close_room, raw_take, steady_q, replaying_q, empty_q, no_replay_q, framed_q, ended_same_q;
+  logic takes_turn, raw, to_walk, stands, decide, close_room, raw_take, steady_q, replaying_q, empty_q, no_replay_q, framed_q, ended_same_q;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
@@ -220,6 +223,8 @@ module rx_dispatch
   rx_accept u_accept (
     .clk_i,
     .weigh_i         (weigh),
+    .vacant_i        (vacant),
+    .bare_i          (bare_q),
     .current_i       (current),
     .ended_position_i(ended_position),
     .ended_i         (ended_same_q),
@@ -260,18 +265,19 @@ module rx_dispatch
   );
 
   // A taken close frees its register a cycle later; no decision and no end comes before.
-  assign to_walk   = known_q && verdict.walk && no_replay_q;
-  assign decide    = ready && raw_room.settled && !hold_i && !lookup_i.changed && !state_changed_i;
+  assign to_walk = known_q && verdict.walk && no_replay_q;
+  // A report alone needs no raw slot, and does not wait until it is known who may have one.
+  assign stands = ready && !hold_i && !lookup_i.changed && !state_changed_i;
+  assign decide = stands && raw_room.settled;
   assign may_start = decide && steady_q && known_q && verdict.walk && raw_room.walk && walk_room && start_ready_i;
-  assign start     = may_start && no_replay_q;
-  assign opens     = may_start && framed_q;  // a frame, whose payload waits for this
+  assign start = may_start && no_replay_q;
+  assign opens = may_start && framed_q;  // a frame, whose payload waits for this
   // What needs a report alone does not wait for the walk: it takes a slot of the queue, and its report is made in its turn.
-  logic port_open_q;
-  always_ff @(posedge clk_i) port_open_q <= !closed_i[port];
-  assign takes_turn = known_q && verdict.report && port_open_q;
-  assign enter = decide && steady_q && takes_turn && no_replay_q && walk_room;
-  assign slot       = decide && steady_q && known_q && no_replay_q && walk_room &&
-                      ((verdict.walk && raw_room.walk && start_ready_i) || (verdict.report && port_open_q));
+
+  assign takes_turn = known_q && verdict.report && !closed_q[port];
+  assign enter = stands && steady_q && takes_turn && no_replay_q && walk_room;
+  assign slot = stands && steady_q && known_q && no_replay_q && walk_room &&
+                      ((verdict.walk && raw_room.walk && raw_room.settled && start_ready_i) || (verdict.report && !closed_q[port]));
   assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? raw_room.any : !closed_q[port]));
   assign finish = done_valid && close_room && !hold_i;
   assign walk_ends = finish && oldest.segment.walked;
@@ -319,7 +325,8 @@ module rx_dispatch
   assign entry = '{
           packet: current.packet,
           walked: !verdict.report,
-          behind: chained,
+          behind: in_walk,
+          attached: position_q.attached,
           port: port,
           flow : current.flow,
           epoch: current.row.epoch,
@@ -369,10 +376,13 @@ module rx_dispatch
   );
 
   // Equals !close_room || done_waits. The walk's next operation depends on it, and with that much of the walk. A pending end is pending in the next
-  // cycle as well, or its close is.
+  // cycle as well, or its close is. `place_block_o` is the same from the first of them on that may take a raw slot.
+  logic pending, may_copy;
+  assign pending  = done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
+  assign may_copy = direct || (done_valid_i && (done_i.stop != STOP_WHOLE || done_i.engine));
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) op_block_o <= 1'b0;
-    else op_block_o <= done_valid_i || done_waits || direct || (close_valid_o && !close_ready_i);
+    if (!rst_ni) {op_block_o, place_block_o} <= '0;
+    else {op_block_o, place_block_o} <= {pending, pending && (place_block_o || may_copy)};
   end
   assign idle_o = current_idle && walk_empty && !close_valid_o;
 
@@ -380,9 +390,10 @@ module rx_dispatch
   assign unused = ^{segment, judged, weighed, replay_i};
 
   `WEFT_ASSERT(block_told, op_block_o == (!close_room || done_waited))
+  `WEFT_ASSERT(copies_block, raw && (finish || direct) || (close_valid_o && close_o.raw) -> place_block_o || direct)
   `WEFT_ASSERT(nothing_in_walk, direct -> walk_empty)
   `WEFT_ASSERT(ended_as_compared, weigh -> ended_same_q == ended)
-  `WEFT_ASSERT(known_by_then, pop && ended -> chained)
+  `WEFT_ASSERT(known_by_then, pop && !bare_q && ended -> chained)
   `WEFT_ASSERT(opens_told, opens == (start && !segment.replay))
   `WEFT_ASSERT(nobody_beside_a_replay, start -> !replaying_q)
   `WEFT_ASSERT(one_source, $onehot0({start, enter, direct}))

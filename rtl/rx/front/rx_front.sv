@@ -70,7 +70,8 @@ module rx_front
   output logic                     pl_last_o,
   input  logic                     done_valid_i,
   input  walk_done_t               done_i,
-  output logic                     op_block_o,     // operations of a later packet must wait for a close
+  output logic                     op_block_o,     // reports of a later packet's FPDUs must wait for a close
+  output logic                     place_block_o,  // its placements as well
 
   output logic                   close_valid_o,
   input  logic                   close_ready_i,
@@ -342,6 +343,7 @@ module rx_front
     .done_valid_i,
     .done_i,
     .op_block_o,
+    .place_block_o,
     .close_valid_o,
     .close_ready_i,
     .close_o,

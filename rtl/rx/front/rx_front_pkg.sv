@@ -157,7 +157,7 @@ package rx_front_pkg;
     logic       walk;     // it is ACCEPT_WALK
     logic       counts;   // an outcome with which the engine has to complete the segment, if it is not walked
     logic       raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
-    logic       report;   // of an attached flow, and nothing but a report: ACCEPT_BARE without `raw`
+    logic       report;   // nothing but a report: ACCEPT_BARE without `raw`
     logic       stamps;   // if walked, its TSval becomes the flow's TS.Recent
   } verdict_t;
 
@@ -174,6 +174,7 @@ package rx_front_pkg;
     rx_packet_t        packet;
     logic              walked;     // else it was judged already (ACCEPT_BARE, no raw copy), and its report waits its turn
     logic              behind;     // not walked: some of its flow are in the walk before it
+    logic              attached;   // not walked, and none is: whether its flow is attached
     logic              port;
     logic [15:0] flow;
     logic [7:0]        epoch;
@@ -207,6 +208,13 @@ package rx_front_pkg;
   parameter logic [7:0] TCP_RST = 8'h04;
   parameter logic [7:0] TCP_ACK = 8'h10;
   parameter logic [7:0] TCP_URG = 8'h20;
+
+  // Of a flow, nothing but a report is made of it: no payload, neither SYN nor RST, and the card has read its options.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic is_bare(input rx_segment_t segment);
+    return segment.payload_len == '0 && (segment.tcp_flags & (TCP_SYN | TCP_RST)) == '0 && !segment.unread && !segment.replay;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
   // Numbers of the wire are big-endian; byte 0 is in the low bits.
   function automatic logic [15:0] be16(input logic [15:0] bytes);

@@ -1,7 +1,8 @@
 // FLOW_KEY: exact match of a 4-tuple to a flow, in two banks of NUM_FLOWS/2 buckets of two rows.
 //
-// Handshake: `req_valid_i` is a pulse, one lookup at a time. `rsp_valid_o` comes four cycles later; `hit_o` and `flow_o` are held until the next.
-//            `changed_o`: a row was written, perhaps behind the read of a lookup in flight. That lookup is dropped, and has to be repeated. A table
+// Handshake: `req_valid_i` is a pulse, two cycles behind the one before at the earliest. `rsp_valid_o` comes four cycles later; `hit_o` and `flow_o` are
+//            held until the next. `changed_o`: a row was written, perhaps behind the read of a lookup in flight. Those lookups are dropped, and have to
+//            be repeated. A table
 //            access is taken in its second cycle, or a cycle later while a lookup reads. A row that names a flow that does not exist is refused.
 //            After reset all rows are cleared for NUM_FLOWS/2 cycles, in which nothing is accepted (`busy_o`).
 // Pipeline:  cycle | registers          | what happens                                   | hazards, bypasses
@@ -26,7 +27,7 @@ module rx_lookup
 
   input logic [127:0] secret_i,  // level; the answer of a lookup in flight when it changes is undefined
 
-  input  logic        req_valid_i,  // not while busy_o, with changed_o, or before the answer to the one before
+  input  logic        req_valid_i,  // not while busy_o, with changed_o, or in the cycle behind one
   input  logic [95:0] req_key_i,
   output logic        rsp_valid_o,
   output logic        hit_o,
@@ -183,7 +184,7 @@ module rx_lookup
   end
 
   always_ff @(posedge clk_i) begin
-    if (!key_valid_q && !read_q) key_q <= req_key_i;
+    if (!key_valid_q) key_q <= req_key_i;
     rd_place_q <= tbl_place;
     if (compared_q) begin
       hit_o  <= match != '0;
@@ -205,6 +206,6 @@ module rx_lookup
     $error("rx_lookup: NUM_FLOWS must be a power of two, 4 to 65536");
   end
   `WEFT_ASSERT(no_request_while_busy, busy_o -> !req_valid_i)
-  `WEFT_ASSERT(one_at_a_time, req_valid_i -> !changed_o && !key_valid_q && !read_q && !compared_q)
+  `WEFT_ASSERT(two_apart, req_valid_i -> !changed_o && !key_valid_q)
 
 endmodule

@@ -1,6 +1,6 @@
 // Executes operations strictly in order: placements and reports of the walk, and each packet's close (raw copy, report, store space).
 //
-// Handshake: `op_*` and `close_*` enter one queue; a close goes first, and `op_block_i` stalls operations. `wr_cmd_*` and `wr_*` follow dma_write:
+// Handshake: `op_*` and `close_*` enter one queue; a close goes first, `op_block_i` stalls reports, and `place_block_i` placements. `wr_cmd_*` and `wr_*` follow dma_write:
 //            one command, then its beats. A placement costs its beats and one cycle, a raw copy its beats and four cycles. What is not written costs
 //            a cycle, and none beside a placement's beats. `rpt_*` is in order, and may wait for host memory while further writes are made.
 // Pipeline:  operations, closes ─► queue ─► writes ─► reports in wait of their writes ─► rx_report ─► rpt
@@ -38,7 +38,8 @@ module rx_output
   input  logic      op_valid_i,
   output logic      op_ready_o,
   input  op_t       op_i,
-  input  logic      op_block_i,
+  input  logic      op_block_i,     // level: a report waits
+  input  logic      place_block_i,  // level: a placement waits
   input  logic      close_valid_i,
   output logic      close_ready_o,
   input  rx_close_t close_i,
@@ -108,7 +109,7 @@ module rx_output
   } entry_t;
 
   entry_t in, head;
-  logic in_port, in_valid, close_joins, in_ready, head_valid, pop, queue_ready, record_ready;
+  logic op_stays, in_port, in_valid, close_joins, in_ready, head_valid, pop, queue_ready, record_ready;
   logic            [SEGMENT_REPORT_SACK_COUNT_WIDTH-1:0] sacks;
   logic            [                              511:0] in_record;
   // verilator lint_off UNUSEDSIGNAL
@@ -124,8 +125,9 @@ module rx_output
   assign in_raw        = frame_report_t'(close_i.record);
   assign in_port       = PORTS != 1 && in_segment.phase[SEGMENT_REPORT_PORT_BIT];
   assign close_ready_o = in_ready;
-  assign op_ready_o    = in_ready && !op_block_i;
-  assign in_valid      = close_valid_i || (op_valid_i && !op_block_i);
+  assign op_stays      = op_i.is_report ? op_block_i : place_block_i || close_valid_i;
+  assign op_ready_o    = in_ready && !op_stays;
+  assign in_valid      = close_valid_i || (op_valid_i && !op_stays);
   assign close_joins   = !close_i.raw && in_segment.kind == REPORT_KIND_SEGMENT && sacks == '0;
   assign sacks         = in_segment.flags[SEGMENT_REPORT_SACK_COUNT_LSB+:SEGMENT_REPORT_SACK_COUNT_WIDTH];
 

@@ -2,9 +2,9 @@
 //
 // Handshake: `load_o` takes the packet that rx_next offers, when the place is vacant. `lookup_valid_o` is a pulse: the answer comes four cycles later,
 //            row and position one cycle behind a read. `pop_i` comes only with `ready_o`. Without a stall a packet is ready three cycles after it
-//            entered, one of no flow after one cycle.
+//            entered, a bare one or one of no flow after one cycle.
 // Pipeline:    Empty ─► Weigh ─► Judge ─► Ready ─► (pop)        of a known flow
-//                    └──────────────────► Ready                 of no flow
+//                    └──────────────────► Ready                 of no flow, or bare
 //              Look ─► Looking ─► Fetch ─► Latch ─► Weigh         again, behind a FLOW_KEY write
 //            state         | meaning                                       | left when
 //            Empty         | vacant                                        | the packet behind is ready; its row and position arrive
@@ -14,7 +14,8 @@
 //            Weigh, Judge  | rx_accept works                               | not `weigh_again_i`
 //            Ready         | may be decided                                | `pop_i`
 // Why:       A table written meanwhile repeats what depends on it: FLOW_KEY the lookup, the others the fetch. vacant_o and ready_q are kept as
-//            registers beside the state, because `pop_i` and the reasons to go back are late. One lookup at a time: the packet here goes first.
+//            registers beside the state, because `pop_i` and the reasons to go back are late. The packet here is looked up first: it is asked of behind a
+//            FLOW_KEY write alone, which has dropped all other lookups.
 
 `include "weft_assert.svh"
 
@@ -28,6 +29,7 @@ module rx_stand
   input  rx_packet_t        next_packet_i,
   input  logic              next_hit_i,
   input  logic       [15:0] next_flow_i,
+  input  logic              next_bare_i,
   output logic              load_o,
   input  logic              next_seek_i,      // its lookup
   input  logic       [95:0] next_key_i,
@@ -74,40 +76,42 @@ module rx_stand
   } phase_e;
   phase_e phase, phase_q, phase_d;  // phase_q means nothing while it is vacant: a pop is late, and ends in vacant_o alone
   logic may_look, look_again, fetch_again, weigh_again, load, turns_ready, stays_ready;
-  logic popped_q, ready_q, in_flight_q;  // in_flight_q: a lookup
+  logic popped_q, ready_q, sent_q, needs_weighing;  // sent_q: a lookup, a cycle ago
   logic [15:0] flow_d;
 
   assign phase           = vacant_o ? Empty : phase_q;
 
   // ---------------------------------------------------------------- lookups
-  assign may_look        = (!in_flight_q || lookup_rsp_i) && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
+  assign may_look        = !sent_q && !lookup_busy_i && !state_busy_i && !lookup_changed_i;
   assign lookup_valid_o  = (phase == Look || next_seek_i) && may_look;
   assign lookup_key_o    = phase == Look ? packet_o.segment.key : next_key_i;
   assign next_sent_o     = phase != Look && next_seek_i && may_look;
   assign next_answered_o = lookup_rsp_i && phase != Looking;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) in_flight_q <= 1'b0;
-    else in_flight_q <= lookup_valid_o || (in_flight_q && !lookup_rsp_i && !lookup_changed_i);
+    if (!rst_ni) sent_q <= 1'b0;
+    else sent_q <= lookup_valid_o;
   end
 
   // ---------------------------------------------------------------- row, position
-  assign load          = vacant_o && next_ready_i && may_load_i && !hold_i;
-  assign load_o        = load;
-  assign fetch_valid_o = phase == Fetch && !hold_i;
-  assign fetch_flow_o  = phase == Fetch ? flow_o : next_flow_i;
-  assign next_reads_o  = phase != Fetch && !hold_i;
-  assign flow_d        = vacant_o ? next_flow_i : phase == Looking ? lookup_flow_i : flow_o;
+  assign load           = vacant_o && next_ready_i && may_load_i && !hold_i;
+  assign load_o         = load;
+  assign fetch_valid_o  = phase == Fetch && !hold_i;
+  assign fetch_flow_o   = phase == Fetch ? flow_o : next_flow_i;
+  assign next_reads_o   = phase != Fetch && !hold_i;
+  assign flow_d         = vacant_o ? next_flow_i : phase == Looking ? lookup_flow_i : flow_o;
+
+  assign needs_weighing = next_hit_i && !next_bare_i;
 
   // A table was written, or the packet was weighed too early.
-  assign look_again    = packet_o.segment.is_tcp && lookup_changed_i;
-  assign fetch_again   = known_o && state_changed_i;
-  assign weigh_again   = known_o && weigh_again_i;
+  assign look_again     = packet_o.segment.is_tcp && lookup_changed_i;
+  assign fetch_again    = known_o && state_changed_i;
+  assign weigh_again    = known_o && weigh_again_i;
 
   // The next phase without a pop.
   always_comb begin
     unique case (phase)
-      Empty:   phase_d = !load ? Empty : next_hit_i ? Weigh : Ready;
+      Empty:   phase_d = !load ? Empty : needs_weighing ? Weigh : Ready;
       Look:    phase_d = may_look ? Looking : Look;
       Looking: phase_d = look_again ? Look : !lookup_rsp_i ? Looking : lookup_hit_i ? Fetch : Ready;
       Fetch:   phase_d = look_again ? Look : hold_i ? Fetch : Latch;
@@ -120,7 +124,7 @@ module rx_stand
   end
 
   // phase_d == Ready, in a form that uses the late inputs last.
-  assign turns_ready = (phase == Empty && load && !next_hit_i) || (phase == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
+  assign turns_ready = (phase == Empty && load && !needs_weighing) || (phase == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
                        ((phase == Judge || phase == Ready) && !look_again && !known_o);
   assign stays_ready = (phase == Judge || phase == Ready) && !look_again && !fetch_again;
 

@@ -52,6 +52,7 @@ module rx_walks
   output logic                   again_o,      // what the flow's youngest leaves is there in the next cycle only
   output young_t                 young_o,      // valid: it is there
   output logic                   chained_o,    // some of flow_i's flow were in the walk a cycle ago
+  output logic                   in_walk_o,    // some are
   output logic     [INDEX_W-1:0] place_o,      // of the flow's youngest, a cycle ago
   output logic     [INDEX_W-1:0] tail_o,       // the place that a start takes
 
@@ -106,6 +107,7 @@ module rx_walks
   assign young_o.ts_valid  = far_q ? far_ts_valid_q : young_ts_valid_q;
   assign young_o.ts_recent = far_q ? far_ts_recent_q : young_ts_recent_q;
   assign chained_o         = chained_q;
+  assign in_walk_o         = in_walk;
   assign place_o           = place_q;
   assign tail_o            = tail_q;
   assign waits             = valid_q[head_q] && !walked_q[head_q];
@@ -285,7 +287,7 @@ module rx_walks
       taken_q[tail_q]       <= taken_i;
       mark_q[tail_q]        <= mark_i;
       behind_some_q[tail_q] <= chained_q && entry_i.walked;
-      behind_q[tail_q]      <= place_q;
+      behind_q[tail_q]      <= entry_i.walked ? place_q : place;
     end
   end
 
@@ -331,9 +333,9 @@ module rx_walks
   `WEFT_ASSERT(payloads_told, some_payload_q == (payloads_q != '0) && more_payloads_q == (payloads_q > COUNT_W'(1)))
   `WEFT_ASSERT(dones_fit, done_valid_i -> fifo_ready && walking_q != '0)
   `WEFT_ASSERT(oldest_is_oldest, finish_i -> valid_q[head_q] && oldest_q.flow == flow_q[head_q])
-  `WEFT_ASSERT(flow_stood, start_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && same_as_told)
+  `WEFT_ASSERT(flow_stood, slot_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && same_as_told)
   `WEFT_ASSERT(chained_stood, start_i -> chained_q == in_walk || (chained_q && ended_before_q && left_flow_q == flow_i))
-  `WEFT_ASSERT(one_youngest, slot_i && in_walk -> $onehot(mine & last_q) && place == place_q)
+  `WEFT_ASSERT(one_youngest, slot_i && in_walk -> $onehot(mine & last_q) && (wait_i || place == place_q))
   `WEFT_ASSERT(young_told, walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q])
   `WEFT_ASSERT(stands_behind, started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i)
   `WEFT_ASSERT(starts_fit, start_i -> room)

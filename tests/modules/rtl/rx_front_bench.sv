@@ -84,7 +84,7 @@ module rx_front_bench
   rx_cfg_t    cfg;
   table_req_t tbl_req;
   table_rsp_t tbl_rsp;
-  logic front_ready, open_q, front_idle;
+  logic front_ready, open_q, front_idle, place_block;
   segment_t                              start;
   walk_done_t                            done;
   rx_close_t                             close;
@@ -153,6 +153,7 @@ module rx_front_bench
     .done_valid_i,
     .done_i         (done),
     .op_block_o,
+    .place_block_o  (place_block),
     .close_valid_o,
     .close_ready_i,
     .close_o        (close),
@@ -198,6 +199,6 @@ module rx_front_bench
   assign idle_o          = front_idle && !open_q;
 
   logic unused;
-  assign unused = ^{trace, start, row_written, attach, raw, cnt_inc};
+  assign unused = ^{trace, place_block, start, row_written, attach, raw, cnt_inc};
 
 endmodule

@@ -2,6 +2,7 @@
 //! what has to come out is told by an account that shares nothing with it (`reference`).
 
 mod frames;
+mod rate;
 mod reference;
 
 use fastrand::Rng;

@@ -253,10 +253,9 @@ impl Reference {
         let youngest = self.walked().rfind(|w| w.flow == flow);
         let behind = youngest.is_some();
         let before = youngest.map_or(self.positions[flow], |w| w.after);
-        let (row, kept) = (self.rows[flow], self.kept[flow].filter(|_| behind));
-        let attached = row.valid && before.attached && kept.is_none();
+        let (row, attached) = (self.rows[flow], before.attached);
         let bare = Self::judge(tcp, row, &before) == Verdict::Bare;
-        if !attached || !bare || tcp.flags & (SYN | RST) != 0 || tcp.ip_options {
+        if !bare || tcp.flags & (SYN | RST) != 0 || tcp.ip_options {
             return Err(format!("takes a slot: {tcp:?} at {before:?}"));
         }
         if self.walking.len() >= WALKS {
