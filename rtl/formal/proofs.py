@@ -318,7 +318,7 @@ PROOFS = [
         ("rx/front/rx_output.sv", "assign place_ready_o = placing && wr_ready_i;", "assign place_ready_o = placing;"),
         ("rx/front/rx_output.sv", "pop = given_q || (", "pop = ("),
         ("rx/front/rx_output.sv", "Placing: if (last_beat)", "Placing: if (wr_ready_i)"),
-    ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*report_behind_places", "*of_one_segment", "*u_rules.*"), instead=SHORT),
+    ], {"DATA_W": 128}, without=("*write_expected", "*owed_full", "*fate_fits", "*told_fits", "*copy_behind_reports", "*of_one_segment", "*u_rules.*"), instead=SHORT),
     Proof("rx_report_formal", [
         ("rx/front/rx_report_merge.sv", "old_q.ack != mid_q.ack && mid_q.ack != newer_q.ack", "old_q.ack != mid_q.ack"),
         ("rx/front/rx_report_merge.sv", "mid_q.shape == BARE && ", ""),

@@ -38,7 +38,7 @@ module rx_walks_formal
   young_t                  young;
   oldest_t                 oldest_slot;
   walk_place_t [WALKS-1:0] places;
-  logic        [     15:0] oldest_flow;
+  logic [15:0] oldest_flow, oldest_mark;
   logic [COUNT_W-1:0] count, walking;
   logic [2:0] silent_q;
   walking_t entry, oldest;
@@ -89,6 +89,7 @@ module rx_walks_formal
     .done_waits_o  (done_waits),
     .done_waited_o (done_waited),
     .oldest_o      (oldest_slot),
+    .oldest_mark_o (oldest_mark),
     .oldest_flow_o (oldest_flow),
     .behind_i      ('0),
     .head_o        (head),
@@ -157,6 +158,6 @@ module rx_walks_formal
   end
 
   logic unused;
-  assign unused = ^{kept, young, open, done_waits, done_waited, oldest_slot, oldest_flow, head, places, walking};
+  assign unused = ^{kept, young, open, done_waits, done_waited, oldest_slot, oldest_flow, oldest_mark, head, places, walking};
 
 endmodule

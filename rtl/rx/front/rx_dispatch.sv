@@ -4,10 +4,10 @@
 // Handshake: `packet_ready_o` takes the packet at the head of the store's queue while rx_next has room. `start_valid_o` is a pulse in a
 //            cycle with `start_ready_i`: a start is never pending. `close_o` is held in a register until taken. In a cycle with `hold_i` nothing is
 //            fetched, decided or ended. Latency is eight cycles from the queue's head to the start without stalls; throughput is one packet of
-//            a flow in four cycles at most.
+//            a flow in four cycles at most, a bare acknowledgment in two.
 // Pipeline:  cycle   | registers         | what happens                                         | hazards, bypasses
 //            0 Seek  | rx_next           | the queue's head is looked up                        | again after a FLOW_KEY write
-//            1-3     | rx_lookup         | the lookup is in flight; the payload is requested    | overlaps the two packets before
+//            1-3     | rx_lookup         | the lookup is in flight; the payload is requested    | overlaps those of two packets more
 //            4 Read  | rx_next           | row and position are read                            | again if a verdict without a walk writes them
 //            5 load  | packet_q, row_q,  | the packet enters, row and position arrive           | `same_upd`, `ended`: an end of its flow; a
 //                    | flow_q,position_q |                                                      | replay enters only with an empty walk
@@ -18,14 +18,14 @@
 //            cycle       0    1    2    3    4     5     6     7     8     9     10    11    12
 //            packet n    Seek ─    ─    ─    Read  load  Weigh Judge Ready
 //            packet n+1                      Seek  ─     ─     ─     Read  load  Weigh Judge Ready
-//            A packet of no flow goes from cycle 5 to Ready. A table write returns the packet to an earlier stage (rx_stand).
+//            A bare acknowledgment, and a packet of no flow, goes from cycle 5 to Ready. A table write returns the packet to an earlier stage (rx_stand).
 //            Segments in the walk, and what waits its turn between them, are in rx_walks. An end (`finish`) writes the position (rx_ended) and makes
 //            the close.
 // Why:       A further segment of a flow in the walk is *chained*: judged by where the youngest of them will leave the flow. If that one does not end
 //            whole, the walk discards the chained one, and it goes up raw. Segments of several flows are walked side by side.
-//            A bare acknowledgment of an attached flow is judged in the same way, and takes a slot of the commit queue:
-//            its report is made in its turn. It says ATTACHED as the walk before it has left the flow (`left_attached_q`). Walks behind it are not
-//            held up, but their operations wait for its close (`op_block_o`).
+//            A bare acknowledgment of a flow takes a slot of the commit queue, whatever the flow stands at: its report is made in its turn. It says
+//            ATTACHED as the walk before it has left the flow (rx_outcome). Walks behind it are not held up; the reports of their FPDUs wait for its
+//            close (`op_block_o`), and their placements for one that may have a raw copy (`place_block_o`).
 //            All other verdicts wait until the queue is empty, so reports and positions keep the order of arrival.
 //            Every walked segment has a raw slot reserved first, as its last FPDU may be partial. A frame without a free slot is dropped before it
 //            has changed anything.
@@ -112,7 +112,7 @@ module rx_dispatch
   logic direct;  // a verdict without a walk
   logic weigh_again;  // where the flow's segments in the walk leave it is not known yet
   logic walk_ends, walk_empty;
-  logic [15:0] flow_d, oldest_flow;
+  logic [15:0] flow_d, oldest_flow, oldest_mark;
   oldest_t oldest;
 
   assign segment    = current.packet.segment;
@@ -203,6 +203,7 @@ module rx_dispatch
     .done_waits_o  (done_waits),
     .done_waited_o (done_waited),
     .oldest_o      (oldest),
+    .oldest_mark_o (oldest_mark),
     .oldest_flow_o (oldest_flow),
     .behind_i      (raw_room.behind),
     .head_o        (head),
@@ -348,6 +349,7 @@ module rx_dispatch
     .slots_i          (walks != '0),
     .head_i           (head),
     .oldest_i         (oldest),
+    .oldest_mark_i    (oldest_mark),
     .kept_valid_i,
     .kept_i,
     .same_i           (same),

@@ -21,6 +21,7 @@ module rx_ended
   input  logic         [INDEX_W-1:0] head_i,        // of this place in the walk
   // verilator lint_off UNUSEDSIGNAL
   input  oldest_t                    oldest_i,
+  input  logic         [       15:0] mark_i,
   // verilator lint_on UNUSEDSIGNAL
   input  logic         [  WALKS-1:0] kept_valid_i,
   input  rx_position_t               kept_i,        // for the oldest walk
@@ -40,7 +41,7 @@ module rx_ended
         attached: oldest_i.done.stop == STOP_WHOLE && !oldest_i.segment.packet.segment.replay,
         ts_valid: oldest_i.segment.ts_valid,
         taken: oldest_i.taken,
-        mark: oldest_i.mark,
+        mark: mark_i,
         rcv_nxt: oldest_i.done_end,
         msn: oldest_i.done.msn,
         mo: oldest_i.done.mo,
@@ -50,7 +51,7 @@ module rx_ended
     if (kept_valid_q) begin
       position_o       = kept_q;
       position_o.taken = oldest_i.taken;
-      position_o.mark  = oldest_i.mark;
+      position_o.mark  = mark_i;
     end
   end
 

@@ -189,7 +189,6 @@ package rx_front_pkg;
     walking_t           segment;
     logic [PLACE_W-1:0] behind;    // the place of the one to which it is chained
     logic [10:0]        taken;
-    logic [15:0]        mark;      // where it leaves its flow's mark: at its slot if it did not end whole
     walk_done_t         done;
     logic [31:0]        done_end;  // where it leaves the flow
   } oldest_t;

@@ -25,13 +25,14 @@ module rx_outcome
 
   // An end: the oldest slot.
   input logic                      finish_i,
-  input logic                      walk_ends_i,   // finish_i, of a segment in the walk
-  input logic                      slots_i,       // some slot is in use
-  input logic         [WALK_W-1:0] head_i,        // the oldest one's place
+  input logic                      walk_ends_i,    // finish_i, of a segment in the walk
+  input logic                      slots_i,        // some slot is in use
+  input logic         [WALK_W-1:0] head_i,         // the oldest one's place
   input oldest_t                   oldest_i,
+  input logic         [      15:0] oldest_mark_i,  // where it leaves its flow's mark
   input logic         [ WALKS-1:0] kept_valid_i,
   input rx_position_t              kept_i,
-  input logic                      same_i,        // the oldest walk is of the current packet's flow
+  input logic                      same_i,         // the oldest walk is of the current packet's flow
 
   // A verdict without a walk.
   input logic        direct_i,
@@ -112,6 +113,7 @@ module rx_outcome
     .finish_i  (walk_ends_i),
     .head_i,
     .oldest_i,
+    .mark_i    (oldest_mark_i),
     .kept_valid_i,
     .kept_i,
     .position_o(finish_position_o),

@@ -226,7 +226,8 @@ module rx_output
       state_q      <= state_d;
       free_valid_o <= pop && head.kind == Close;
       given_q      <= write_push && is_place;
-      if (pop) placed_q <= is_place;
+      // A close may come between an FPDU's placements and its report, but none with a copy.
+      if (pop && head.kind != Close) placed_q <= is_place;
     end
   end
   always_ff @(posedge clk_i) free_stop_o <= head.iova[15:0];
@@ -321,7 +322,7 @@ module rx_output
 
   `WEFT_ASSERT(one_bit_each, state_q != 2'b11 && !(head_valid && head.kind == 2'b11))
   `WEFT_ASSERT(told_fits, told_push -> told_ready)
-  `WEFT_ASSERT(report_behind_places, pop && head.kind != Report -> !placed_q || is_place)
+  `WEFT_ASSERT(copy_behind_reports, head_valid && head.raw -> !placed_q)
   `WEFT_ASSERT(copy_ends_with_op, state_q == Copying -> head_valid && head.raw)
   `WEFT_ASSERT(given_told, given_q -> placing && head_valid && is_place)
 

@@ -66,6 +66,7 @@ module rx_walks
   output logic                     done_waits_o,   // an end is pending, perhaps not offered yet
   output logic                     done_waited_o,  // the same, what is not walked a cycle later (assertions)
   output oldest_t                  oldest_o,
+  output logic       [       15:0] oldest_mark_o,  // where it leaves its flow's mark: at its slot if it did not end whole
   output logic       [       15:0] oldest_flow_o,  // its flow, a cycle ahead
   input  logic       [       15:0] behind_i,       // the number behind the raw slot that the end would take
   output logic       [INDEX_W-1:0] head_o,
@@ -182,7 +183,7 @@ module rx_walks
       oldest_behind_q <= behind_q[head_q];
     end
     // The cycle of the end counts; a chained segment becomes the oldest later.
-    left_mark[head_q] <= oldest_o.mark;
+    left_mark[head_q] <= oldest_mark_o;
   end
 
   // The ends of segments that are not closed yet; the first in a register.
@@ -233,7 +234,7 @@ module rx_walks
   assign oldest_o.done_end = done_q.stop == STOP_WHOLE ? oldest_q.seq_end : stopped_at_q;
   assign oldest_o.segment  = oldest_q;
   assign oldest_o.behind   = PLACE_W'(oldest_behind_q);
-  assign oldest_o.mark     = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
+  assign oldest_mark_o     = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay || !oldest_q.walked ? oldest_mark_q : behind_i;
   // A segment that did not end whole starts the account again: its flow was attached, so the host has handled all slots taken before.
   assign oldest_o.taken    = done_q.stop == STOP_WHOLE || oldest_q.packet.segment.replay ? oldest_taken_q : 11'd1;
   assign done_waits_o      = done_valid_q || fifo_valid || waits;
@@ -309,9 +310,9 @@ module rx_walks
   logic [WALKS-1:0][15:0] marks_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) begin
-      if (ended && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_o.mark;
+      if (ended && flow_q[i] == oldest_q.flow) marks_q[i] <= oldest_mark_o;
     end
-    if (start_i) marks_q[tail_q] <= ended && flow_i == oldest_q.flow ? oldest_o.mark : mark_i;
+    if (start_i) marks_q[tail_q] <= ended && flow_i == oldest_q.flow ? oldest_mark_o : mark_i;
   end
   logic [31:0] started_end_q;
   logic [15:0] left_flow_q;

@@ -8,7 +8,7 @@ pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
 /// Segments in the walk at once.
 const WALKS: usize = 8;
-pub const SEEN: usize = 14;
+pub const SEEN: usize = 15;
 
 /// CRC32C bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -117,7 +117,7 @@ pub struct Reference {
     pub reserve: u32,
     /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot. Segments of the walk: 8 chained, 9 the last for which it
     /// had room, 10 not whole with another of the flow behind. 11 waited its turn, 12 of these behind a walk that took the flow away.
-    /// 13 chained to one that is not the youngest of all.
+    /// 13 chained to one that is not the youngest of all. 14 waited its turn though its flow was not the card's.
     pub seen: [u32; SEEN],
 }
 
@@ -262,6 +262,7 @@ impl Reference {
             return Err("takes a slot, though there is none".into());
         }
         self.seen[11] += 1;
+        self.seen[14] += u32::from(!attached);
         self.walking.push_back(Walking {
             frame,
             flow,
