@@ -1,6 +1,5 @@
 //! Cards, links and devices together: what a test or a demonstration starts from.
 
-use std::fs::File;
 use std::io::BufWriter;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use thiserror::Error;
 use weft_hostdrv::device::RingSizes;
 use weft_hostdrv::{Congestion, Device, DeviceConfig, DeviceError, Ecn, Rung};
 
-use crate::capture::Capture;
+use crate::capture::{self, Capture};
 use crate::card::Card;
 use crate::idle_polls::IdlePolls;
 use crate::kind::CardKind;
@@ -158,7 +157,7 @@ impl Fabric {
                     path: path.clone(),
                     reason,
                 };
-                let file = File::create(&path).map_err(|e| failed(e.to_string()))?;
+                let file = capture::create(&path).map_err(|e| failed(e.to_string()))?;
                 let capture = Capture::new(
                     Box::new(BufWriter::new(file)),
                     &format!("link {link}"),

@@ -29,7 +29,7 @@ const WISHES: [(&str, &[&str]); 6] = [
 const STATUS: [(&str, &str); 5] = [
     ("0", "What was asked for is done, and all of it was right."),
     ("1", "It failed; the reason is on standard error."),
-    ("2", "The arguments are none; nothing was done."),
+    ("2", "The arguments are wrong; nothing was done."),
     ("130", "Interrupted a second time, while it was ending."),
     ("141", "Nobody reads the output any more."),
 ];

@@ -66,7 +66,7 @@ pub fn json_line(out: &mut impl Write, report: &impl Serialize) -> io::Result<()
 fn told(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => io::Error::other(Closed),
-        _ => error,
+        kind => io::Error::new(kind, format!("cannot write the output: {error}")),
     }
 }
 

@@ -6,6 +6,7 @@ mod figures;
 mod hostile;
 mod hosts;
 mod json;
+mod kept;
 mod misuse;
 #[cfg(feature = "sim")]
 mod schema;

@@ -146,7 +146,7 @@ impl Control {
             if event.is_some() {
                 return event;
             }
-            tracing::error!(entry = ?taken.entry, "an event that is none");
+            tracing::error!(entry = ?taken.entry, "an invalid event");
         }
         None
     }

@@ -1,4 +1,4 @@
-//! Who is asked about what another process does with its control rings: which ports it listens on, whom it asks, and who asks it.
+//! What another process may do by its control rings: listen on a port, ask for a connection, be asked for one.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -25,7 +25,7 @@ pub struct Knock<'a> {
     pub private_data: &'a [u8],
 }
 
-/// Everything may be: for processes that are trusted as this one is.
+/// Allows everything: for processes that are trusted as much as this one.
 #[derive(Clone, Copy, Debug)]
 pub struct Open;
 

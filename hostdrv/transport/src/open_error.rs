@@ -27,7 +27,7 @@ impl fmt::Display for Neighbour {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The name of the device is none.
+    /// The name is no name of a device.
     #[error(
         "`{spec}` does not name a device: {why}; use vfio:0000:3b:00.0, vfio-user:/path/to.sock or serial:/dev/ttyUSB1"
     )]

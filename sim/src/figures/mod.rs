@@ -4,6 +4,7 @@ mod axis;
 mod draw;
 mod page;
 mod pdf;
+mod replace;
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use axis::{Axis, Scale};
 pub use page::{Draws, Page, Table};
+pub use replace::replace;
 
 /// A figure: axes with names and units, and series of points.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -156,7 +158,7 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<(), String> {
         ];
         for (ending, bytes) in files {
             let path = folder.join(format!("{}.{ending}", figure.name));
-            fs::write(&path, bytes).map_err(|error| cannot(&path, error))?;
+            replace(&path, bytes).map_err(|error| cannot(&path, error))?;
         }
     }
     Ok(())

@@ -251,7 +251,7 @@ pub enum WorkloadError {
         reason: String,
     },
     /// No host is called so.
-    #[error("load `{load}`: host is none: {reason}")]
+    #[error("load `{load}`: host: {reason}")]
     Host {
         /// Of which load.
         load: String,
@@ -361,7 +361,7 @@ mod tests {
         );
         let refused = on("host = \"fast\"").unwrap_err().to_string();
         assert!(
-            refused.contains("load `l`: host is none: fast is no host"),
+            refused.contains("load `l`: host: fast is no host"),
             "{refused}"
         );
         assert!(on("cores = 3").is_err());

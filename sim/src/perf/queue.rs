@@ -36,7 +36,7 @@ struct Port {
     ways: &'static [Way],
 }
 
-/// A controller, whether it asks for marks, and whether it has its pace, if it is one that has.
+/// A controller, whether it asks for ECN marks, and whether it paces, if it is one that can.
 type Way = (Congestion, bool, bool);
 
 const PORTS: [Port; 5] = [
@@ -81,7 +81,7 @@ const PORTS: [Port; 5] = [
     },
 ];
 
-/// What a pace is good for.
+/// Runs without marks: what pacing is good for.
 const UNMARKED: [Way; 3] = [
     (Congestion::Cubic, false, true),
     (Congestion::Delay, false, true),
@@ -101,7 +101,7 @@ pub struct Run {
     pub congestion: &'static str,
     /// It asked for marks.
     pub marks: bool,
-    /// It has its pace, if it is one that has.
+    /// It paced, if it is one that can.
     pub pacing: bool,
     /// Rate of the port.
     pub link_gbps: u64,

@@ -26,7 +26,6 @@ mod stats;
 mod version;
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufWriter};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -40,7 +39,7 @@ use thiserror::Error;
 pub use private::{private, PrivateSpec, PrivateSpecError};
 pub use stats::{CardStats, Stats};
 
-use crate::capture::Capture;
+use crate::capture::{self, Capture};
 use crate::kind::CardKind;
 use crate::link::LinkConfig;
 use crate::world::{World, WorldError};
@@ -262,7 +261,7 @@ fn check_ends(config: &ServeConfig, card: usize, other: usize) -> Result<(), Ser
 }
 
 fn begin_capture(path: &Path, card: usize, other: &str) -> io::Result<Capture> {
-    let file = File::create(path)?;
+    let file = capture::create(path)?;
     let name = format!("card {card}");
     let capture = Capture::new(Box::new(BufWriter::new(file)), &name, [&name, other]);
     let mut capture = capture.map_err(io::Error::other)?.wall_clock();

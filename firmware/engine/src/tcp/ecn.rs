@@ -29,7 +29,7 @@ pub struct EcnState {
 }
 
 impl EcnState {
-    /// The acknowledgment that is owed for what came before has to go first: it would tell of this data what is not so.
+    /// An acknowledgment owed for earlier data has to go first: together they would say of one what is true of the other.
     pub fn differs(&self, marked: bool) -> bool {
         self.agreed && self.exact && marked != self.marked
     }

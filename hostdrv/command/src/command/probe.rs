@@ -15,7 +15,7 @@ use crate::output;
 /// Which cards to ask.
 #[derive(Args)]
 pub struct Probe {
-    /// Cards to ask: vfio:0000:3b:00.0, vfio-user:/path/to.sock, serial:/dev/ttyUSB1. Without any: all on the PCI bus.
+    /// Cards to ask: vfio:0000:3b:00.0, vfio-user:/path/to.sock, serial:/dev/ttyUSB1, or sim with the simulator. Without any: all on the PCI bus.
     devices: Vec<String>,
     /// Also asks the card behind each socket of this folder.
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]

@@ -59,7 +59,10 @@ impl Reached {
                 "`{spec}`: this build has no simulator; `cargo install` and `cargo build` add it with `--features sim`"
             )
             .into()),
-            // The driver knows what to say of it.
+            // The driver knows what to say of it, but for the simulator.
+            None if cfg!(feature = "sim") => Driver
+                .reach(spec)
+                .map_err(|why| format!("{why}, or sim, a simulated card").into()),
             None => Driver.reach(spec),
         }
     }

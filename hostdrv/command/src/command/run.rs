@@ -125,7 +125,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let device = match (&args.device, &ip) {
         (Some(device), Some(_)) => device,
         (Some(device), None) if device.starts_with(SHARED) => device,
-        _ => return Err("--device and --ip say on which card".into()),
+        _ => return Err("--device needs --ip as well: the address that the card has on its network, as 10.0.0.1/24".into()),
     };
     let mut command = args.command(&args.program, device, ip.as_deref())?;
     let failed = command.exec();

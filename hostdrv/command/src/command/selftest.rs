@@ -43,15 +43,16 @@ pub fn run(args: &Selftest) -> Result<(), Failure> {
         bar.at(now.number as u64, now.name);
     });
     bar.finish();
-    if let Some(path) = &args.report {
-        let written = File::create(path).map_err(Failure::from);
-        let written = written.and_then(|file| Ok(serde_json::to_writer_pretty(file, &report)?));
-        written.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
-    }
     if args.card.json {
         output::whole_json(&mut out, &report)?;
     } else {
         writeln!(out, "{report}")?;
+    }
+    // What was found is told already where the file cannot be had.
+    if let Some(path) = &args.report {
+        let written = File::create(path).map_err(Failure::from);
+        let written = written.and_then(|file| Ok(serde_json::to_writer_pretty(file, &report)?));
+        written.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
     }
     if report.passed() {
         return Ok(());

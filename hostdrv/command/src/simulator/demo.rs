@@ -4,6 +4,7 @@ use std::path::Path;
 
 use weft_hostdrv::bounded;
 use weft_sim::demo;
+use weft_sim::fabric::FabricError;
 use weft_sim::kind::CardKind;
 
 use super::Common;
@@ -49,6 +50,9 @@ pub fn run(
     let result = demo::run(&plan, |number, way| bar.at(number as u64, way.name));
     bar.finish();
     let report = result.map_err(|error| {
+        if let demo::DemoError::Fabric(FabricError::Capture { .. }) = error {
+            return error.to_string();
+        }
         let file = file.map_or(String::new(), |f| format!(" {}", f.display()));
         format!(
             "{error}\nTo see it again: weft replay {seed}{file} --card {} --mtu {} --out {}",

@@ -227,7 +227,7 @@ impl Kept {
 
 fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     let cannot = |error| format!("cannot write {}: {error}", path.display());
-    Ok(std::fs::write(path, page).map_err(cannot)?)
+    Ok(figures::replace(path, page.as_bytes()).map_err(cannot)?)
 }
 
 /// Where captures of a run are kept.

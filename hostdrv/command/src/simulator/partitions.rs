@@ -121,17 +121,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     });
     bar.finish();
     let figures = figures?;
-    if let Some(path) = &arguments.html {
-        write_page(path, &partitions::page(&figures)?)?;
-    }
-    if let Some(folder) = &arguments.figures {
-        weft_sim::figures::write(&partitions::figures(&figures), folder)?;
-    }
     let mut out = output::stdout();
     if arguments.json {
         output::whole_json(&mut out, &figures)?;
     } else {
         partitions::print(&figures, &mut out)?;
+    }
+    // What was measured is told already where a file cannot be had.
+    if let Some(path) = &arguments.html {
+        write_page(path, &partitions::page(&figures)?)?;
+    }
+    if let Some(folder) = &arguments.figures {
+        weft_sim::figures::write(&partitions::figures(&figures), folder)?;
     }
     Ok(())
 }

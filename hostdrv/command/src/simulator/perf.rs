@@ -20,13 +20,13 @@ pub fn run(common: &Common, seed: u64, kept: &Kept) -> Result<(), Failure> {
     let figures = perf::run(common.card, seed, common.mtu, |what| bar.step(what));
     bar.finish();
     let figures = figures?;
-    kept.keep(&figures, &made_by("", common, seed, None))?;
     let mut out = output::stdout();
     if common.json {
         output::json(&mut out, &figures)?;
     } else {
         perf::print(&figures, &mut out)?;
     }
+    kept.keep(&figures, &made_by("", common, seed, None))?;
     match figures.full_stack_error {
         None => Ok(()),
         Some(error) => Err(error.into()),
@@ -76,8 +76,8 @@ pub fn loss(
         traffic.write_bytes
     );
     let source = made_by(&option, common, seed, Some(milliseconds));
-    kept.keep(&table, &source)?;
-    show(common, &table, perf::loss::print)
+    show(common, &table, perf::loss::print)?;
+    kept.keep(&table, &source)
 }
 
 /// Many connections.
@@ -87,8 +87,8 @@ pub fn scale(common: &Common, seed: u64, milliseconds: u64, kept: &Kept) -> Resu
     bar.finish();
     let table = table?;
     let source = made_by(" --scale", common, seed, Some(milliseconds));
-    kept.keep(&table, &source)?;
-    show(common, &table, perf::scale::print)
+    show(common, &table, perf::scale::print)?;
+    kept.keep(&table, &source)
 }
 
 /// Frames of several kinds mixed.
@@ -99,8 +99,8 @@ pub fn mixed(common: &Common, seed: u64, kept: &Kept) -> Result<(), Failure> {
     });
     bar.finish();
     let table = table?;
-    kept.keep(&table, &made_by(" --mixed", common, seed, None))?;
-    show(common, &table, perf::mixed::print)
+    show(common, &table, perf::mixed::print)?;
+    kept.keep(&table, &made_by(" --mixed", common, seed, None))
 }
 
 /// The data path behind PCIe ports.
@@ -115,8 +115,8 @@ pub fn pcie(common: &Common, seed: u64, ports: &[Port], kept: &Kept) -> Result<(
     let table = table?;
     let names: Vec<_> = ports.iter().map(Port::to_string).collect();
     let option = format!(" --pcie={}", names.join(","));
-    kept.keep(&table, &made_by(&option, common, seed, None))?;
-    show(common, &table, perf::pcie::print)
+    show(common, &table, perf::pcie::print)?;
+    kept.keep(&table, &made_by(&option, common, seed, None))
 }
 
 /// A slow port that marks.
@@ -126,8 +126,8 @@ pub fn queue(common: &Common, seed: u64, milliseconds: u64, kept: &Kept) -> Resu
     bar.finish();
     let table = table?;
     let source = made_by(" --queue", common, seed, Some(milliseconds));
-    kept.keep(&table, &source)?;
-    show(common, &table, perf::queue::print)
+    show(common, &table, perf::queue::print)?;
+    kept.keep(&table, &source)
 }
 
 /// As JSON or for people.

@@ -189,12 +189,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(format!("--rung {}: {}", missing.rung, missing.reason).into());
     }
     let source = format!("{}; Weft {}", projection.command, projection.version);
-    arguments.kept.keep(&projection, &source)?;
     let mut out = output::stdout();
     if arguments.json {
         output::whole_json(&mut out, &projection)?;
     } else {
         project::print(&projection, &mut out)?;
     }
-    Ok(())
+    arguments.kept.keep(&projection, &source)
 }

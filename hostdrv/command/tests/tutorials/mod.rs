@@ -106,7 +106,8 @@ fn followed(name: &str, text: &str) -> Followed {
 }
 
 /// All pages with commands that are run.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
+    "../README",
     "bring-up",
     "performance",
     "tcp",
@@ -134,7 +135,7 @@ fn follow(name: &str) {
         eprintln!("{name} is left out: this build has no {card}");
         return;
     }
-    let page = followed(name, &text);
+    let page = followed(name.trim_start_matches("../"), &text);
     if std::env::var_os("WEFT_WRITE_PAGE").is_some() {
         fs::write(path, page.renewed).expect("written");
     } else {
@@ -145,6 +146,11 @@ fn follow(name: &str) {
         );
     }
     assert!(page.failed.is_empty(), "{}", page.failed.join("\n"));
+}
+
+#[test]
+fn readme() {
+    follow("../README");
 }
 
 #[test]
@@ -185,7 +191,9 @@ fn queues_that_mark() {
 
 #[test]
 fn every_page_with_commands_is_followed() {
-    let mut found = Vec::new();
+    let readme = fs::read_to_string(repository().join("README.md")).expect("a page");
+    assert!(!page::blocks(&readme).is_empty());
+    let mut found = vec!["../README".to_owned()];
     for entry in fs::read_dir(repository().join("docs")).expect("the book") {
         let path = entry.expect("a page").path();
         if path.extension().is_some_and(|kind| kind == "md") {

@@ -90,7 +90,7 @@ pub(super) fn ask(socket: &Path, question: &Question) -> Option<Vec<AddrInfo>> {
     };
     let answer = said(socket, asked())?;
     answer_from_bytes(&answer)
-        .inspect_err(|error| tracing::warn!(socket = %socket.display(), %error, "the resolver's answer is none"))
+        .inspect_err(|error| tracing::warn!(socket = %socket.display(), %error, "the resolver's answer is malformed"))
         .ok()
 }
 

@@ -50,7 +50,7 @@ pub(super) fn ask(peers: &[SocketAddrV4], question: &Question) -> Vec<AddrInfo> 
                 };
                 silent.remove(peer);
                 let mut found = answer_from_bytes(answer).unwrap_or_else(|error| {
-                    tracing::warn!(%from, %error, "a peer's answer is none");
+                    tracing::warn!(%from, %error, "a peer's answer is malformed");
                     Vec::new()
                 });
                 found.retain(|entry| question.is_answered_by(entry));

@@ -249,7 +249,7 @@ impl Resolver {
             if let Err(error) = work() {
                 count(&self.counts.nonsense);
                 // Anybody may ask nonsense as often as he likes; it is counted.
-                tracing::debug!(%error, "a question that is none");
+                tracing::debug!(%error, "a malformed question");
             }
             askers.fetch_sub(1, Ordering::Relaxed);
         };

@@ -93,7 +93,7 @@ impl SerialTransport {
             },
             _ => OpenError::Serial {
                 path: path.to_owned(),
-                reason: error.to_string(),
+                reason: format!("{error}; is it a tty, as /dev/ttyUSB1?"),
             },
         };
         let file = line::open(path, baud).map_err(failed)?;

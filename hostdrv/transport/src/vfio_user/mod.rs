@@ -11,6 +11,7 @@ pub mod wire;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::ptr::NonNull;
@@ -135,7 +136,7 @@ impl Connection {
         };
         let server = UnixStream::connect(socket).map_err(|error| OpenError::NoServer {
             socket: socket.to_owned(),
-            reason: unreachable(&error),
+            reason: unreachable(socket, &error),
         })?;
         let watch = Arc::new(Watch::new(patience).map_err(|e| kernel("making an eventfd", e))?);
 
@@ -340,8 +341,12 @@ fn check_pages(ptr: NonNull<u8>, len: usize) -> Result<(), TransportError> {
 }
 
 /// Why nobody is reached at a socket, and what to do.
-fn unreachable(error: &io::Error) -> String {
+fn unreachable(socket: &Path, error: &io::Error) -> String {
+    let is_socket = std::fs::metadata(socket).is_ok_and(|found| found.file_type().is_socket());
     let hint = match error.kind() {
+        io::ErrorKind::ConnectionRefused if !is_socket => {
+            "it is no socket: take the path that `weft serve` was given"
+        }
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
             "start the card first (`weft serve`), and look whether the path is the same"
         }

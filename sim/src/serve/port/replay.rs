@@ -15,7 +15,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use pcap_file::PcapError;
 
 use super::{is_frame, pad, Outside, PortCounts};
-use crate::capture::Capture;
+use crate::capture::{self, Capture};
 
 /// Time between two frames.
 const GAP: Duration = Duration::from_millis(1);
@@ -42,7 +42,7 @@ impl Replay {
         let output = match output {
             None => None,
             Some(path) => {
-                let file = Box::new(BufWriter::new(File::create(path)?));
+                let file = Box::new(BufWriter::new(capture::create(path)?));
                 let capture = Capture::new(file, "port", ["the card", "nobody"]);
                 Some(capture.map_err(io::Error::other)?.wall_clock())
             }
@@ -65,7 +65,13 @@ fn read(path: &Path) -> io::Result<Vec<Vec<u8>>> {
         return pcap_frames(reader).map_err(io::Error::other);
     }
     file.rewind()?;
-    pcapng_frames(file).map_err(io::Error::other)
+    pcapng_frames(file).map_err(|error| {
+        let why = format!(
+            "{} is no capture, neither pcap nor pcapng: {error}",
+            path.display()
+        );
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    })
 }
 
 fn pcap_frames(mut reader: PcapReader<BufReader<File>>) -> Result<Vec<Vec<u8>>, PcapError> {
