@@ -19,6 +19,8 @@ pub enum Stream {
     Arrivals,
     /// The engine's own generator on the card with this number.
     Engine(u32),
+    /// When the cores of the host with this number begin.
+    Host(u32),
 }
 
 impl Stream {
@@ -30,6 +32,7 @@ impl Stream {
             Stream::Card(n) => 0x2_0000_0000 | u64::from(n),
             Stream::Iommu(n) => 0x3_0000_0000 | u64::from(n),
             Stream::Engine(n) => 0x4_0000_0000 | u64::from(n),
+            Stream::Host(n) => 0x5_0000_0000 | u64::from(n),
         }
     }
 }

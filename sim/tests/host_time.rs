@@ -1,5 +1,7 @@
 //! Simulated hosts: software takes its time, the same for the same seed.
 
+use std::collections::BTreeSet;
+
 use weft_hostdrv::cm::ConnParam;
 use weft_hostdrv::verbs::{Access, SendWr};
 use weft_hostdrv::Rung;
@@ -101,16 +103,33 @@ fn asleep() -> HostConfig {
 
 /// 4 KiB Writes, so many in flight.
 fn figures(host: HostConfig, depth: usize) -> Figures {
+    seeded(host, depth, 1)
+}
+
+fn seeded(host: HostConfig, depth: usize, seed: u64) -> Figures {
     let mut load = workload::read("book").unwrap().remove(2);
     (load.depth, load.messages) = (depth, 100);
     let place = Place {
         kind: CardKind::Model,
-        seed: 1,
+        seed,
         mtu: 1500,
         gbps: CardKind::Model.gbps(),
         host,
     };
     run(place, Rung::Placement, &load).unwrap()
+}
+
+/// Where nothing is lost as well: the seed says when cores begin, and that changes little where one message is in flight.
+#[test]
+fn each_seed_has_a_run_of_its_own() {
+    let times = |host| (1..=4).map(move |seed| seeded(host, 1, seed).time_ns);
+    let runs = |host| times(host).collect::<BTreeSet<_>>().len();
+    assert_eq!(runs(HostConfig::free()), 1);
+    for host in [HostConfig::default(), two_cores()] {
+        assert_eq!(runs(host), 4, "{host}");
+        let [least, most] = [times(host).min(), times(host).max()].map(Option::unwrap);
+        assert!(most - least < 10_000 && most > 500_000, "{least} {most}");
+    }
 }
 
 #[test]

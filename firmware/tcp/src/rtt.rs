@@ -53,9 +53,9 @@ impl Least {
 /// The least that the variance counts for in the timeout (G of RFC 6298 §2.3): what the peer may add to a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granularity {
-    /// With less than two full segments under way: the peer may keep the acknowledgment back.
+    /// With less than two full segments under way, and no gap at the peer: it may keep the acknowledgment back.
     pub alone: u64,
-    /// With more it may not (RFC 5681 §4.2); for the first three expiries in a row only.
+    /// Otherwise it may not (RFC 5681 §4.2); for the first three expiries in a row only.
     pub in_flight: u64,
 }
 
@@ -140,7 +140,7 @@ impl Rtt {
         self.timeout_by(self.granularity.alone, self.backoff)
     }
 
-    /// The timeout now, with two full segments under way or more.
+    /// The timeout now, with two full segments under way or more, or a gap at the peer.
     #[inline]
     pub fn timeout_in_flight(&self) -> u64 {
         let quick = self.timeout_by(self.granularity.in_flight, self.backoff);

@@ -72,6 +72,21 @@ impl Scene {
         self.s.acknowledge(self.now, &ack)
     }
 
+    /// An acknowledgment now of nothing but these bytes.
+    fn beyond(&mut self, block: (u32, u32)) {
+        let ack = Ack {
+            seq: 0,
+            ack: self.s.una,
+            window: WINDOW,
+            is_pure: true,
+            sack: &[block],
+            echo: false,
+            arrived: Some(self.now),
+            departed: 0,
+        };
+        self.s.acknowledge(self.now, &ack);
+    }
+
     /// An acknowledgment now; numbers in segments.
     fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Acked {
         self.say(ack, sack, false)
@@ -452,6 +467,25 @@ fn a_lost_retransmission_goes_again_where_there_is_no_new_data() {
     t.ack(10, &[]);
     assert_eq!(t.s.flight(), 0);
     assert!(t.s.controller().window().cwnd < window, "RFC 5681 §4.3");
+}
+
+/// The same where all that is under way would fill no segment: a peer that has something beyond the gap keeps no acknowledgment of what
+/// fills it back (RFC 5681 §4.2), so nobody waits for that.
+#[test]
+fn a_lost_retransmission_of_a_small_flight_waits_for_no_delayed_acknowledgment() {
+    let mut t = Scene::new();
+    let small = MSS / 10;
+    for _ in 0..5 {
+        t.s.sent(t.now, small);
+    }
+    t.now += RTT;
+    t.beyond((small, 5 * small));
+    while t.wait() == Due::Reordering && !t.s.is_recovering() {}
+    assert_eq!(t.s.next_lost(), Some(0));
+    t.s.sent_again(t.now, 0, small);
+    let start = t.now;
+    assert_eq!(t.wait(), Due::Probe);
+    assert_eq!(t.now - start, 2 * RTT);
 }
 
 /// A retransmission that was only late is no loss.

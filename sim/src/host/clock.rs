@@ -1,13 +1,18 @@
 //! The clocks of two or more hosts on a fabric: who may do something now, and what it is charged.
 
+use rand::Rng;
 use serde::Serialize;
 use weft_hostdrv::Device;
 
 use super::steps::EMPTY_LOOK;
 use super::{CostName, Done, HostConfig, Waits};
 use crate::fabric::{Fabric, FabricError};
+use crate::seed::{generator, Stream};
 use crate::transport::lock;
 use crate::world::Stop;
+
+/// The cores of hosts begin within so many nanoseconds of each other, as the seed says: seeds differ where nothing is lost as well.
+const PHASES_NS: u64 = 2000;
 
 /// What a host was used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -64,14 +69,19 @@ pub struct Hosts<'a> {
 }
 
 impl<'a> Hosts<'a> {
-    /// All of this kind.
+    /// All of this kind; each core of one whose software takes time begins when the seed says.
     pub fn new(fabric: &'a Fabric, config: HostConfig) -> Self {
         let now = fabric.now();
         let mut world = lock(fabric.world());
         let host = |number| {
             world.watch(number, config.waits == Waits::Polling);
+            let mut rng = generator(world.seed(), Stream::Host(number as u32));
+            let free = match config.is_free() {
+                true => [now; 2],
+                false => [now; 2].map(|now| now + rng.random_range(0..PHASES_NS)),
+            };
             Host {
-                free: [now; 2],
+                free,
                 is_told: true,
                 is_asleep: false,
                 has_slept: false,

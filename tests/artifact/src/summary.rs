@@ -34,7 +34,11 @@ pub fn text(all: &[Judged]) -> String {
 
 /// How much was compared, and how long it took.
 fn measure(judged: &Judged) -> String {
-    let seconds: f64 = judged.steps.iter().map(|record| record.seconds).sum();
+    // A sum of none is -0.
+    let seconds = judged
+        .steps
+        .iter()
+        .fold(0.0, |all, record| all + record.seconds);
     let steps = judged.steps.len();
     match judged.verdict {
         Verdict::Skipped => String::new(),

@@ -475,7 +475,7 @@ impl Sender {
     #[inline]
     pub fn start_timer(&mut self, now: u64) {
         let flight = self.flight();
-        let timeout = match flight >= 2 * self.mss {
+        let timeout = match flight >= 2 * self.mss || self.is_behind_a_gap() {
             true => self.rtt.timeout_in_flight(),
             false => self.rtt.timeout(),
         };
@@ -489,6 +489,12 @@ impl Sender {
     /// the window is all there is to learn ([`Sender::take_window_of`]).
     pub fn is_at_rest(&self) -> bool {
         self.una == self.nxt && self.phase == Phase::None && !self.probe.is_out()
+    }
+
+    /// The peer has something beyond a gap: until that is filled it keeps no acknowledgment back (RFC 5681 §4.2).
+    #[inline]
+    fn is_behind_a_gap(&self) -> bool {
+        self.board.sacked() > 0 || self.dup_acks >= DUP_THRESH
     }
 
     /// The window still holds the first segment of what is under way.

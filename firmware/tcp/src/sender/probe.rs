@@ -153,7 +153,7 @@ impl Sender {
         let wait = 2 * smoothed.max(LEAST);
         let mut at = now.saturating_add(wait.saturating_mul(1 << self.probe.backing_off()));
         self.probe.soon = at;
-        if flight <= self.mss {
+        if flight <= self.mss && !self.is_behind_a_gap() {
             // Perhaps one segment: its acknowledgment may be waiting for company.
             at = at.saturating_add(self.ack_delay.allowance(self.peer_ack_delay));
         }

@@ -83,6 +83,45 @@ fn the_timer_is_short_with_two_segments_under_way() {
     assert!(s.deadline() > Some(200 * MS), "one is left");
 }
 
+/// A peer that has something beyond a gap keeps nothing back: the timer is short for what fills it, however little that is.
+#[test]
+fn the_timer_is_short_where_the_peer_has_something_beyond_a_gap() {
+    const MS: u64 = 1_000_000;
+    let granularity = Granularity {
+        alone: 200 * MS,
+        in_flight: MS,
+    };
+    for sack in [true, false] {
+        let mut s = Sender::new(
+            0,
+            &Settings {
+                granularity,
+                ..SETTINGS
+            },
+        );
+        s.establish(MSS, 10, sack, 1 << 20, (0, 0));
+        s.sent(0, MSS);
+        ack(&mut s, MSS, &[]);
+        for _ in 0..5 {
+            s.sent(90, MSS / 5);
+        }
+        assert!(s.rto_at > 200 * MS, "the peer may keep it back");
+        let block = (MSS + MSS / 5, 2 * MSS);
+        for _ in 0..3 {
+            let block = [block];
+            ack(&mut s, MSS, if sack { &block } else { &[] });
+        }
+        s.look_again(200);
+        assert_eq!(s.next_lost(), Some(MSS), "SACK: {sack}");
+        s.sent_again(200, MSS, MSS + MSS / 5);
+        assert!(s.rto_at < 2 * MS, "SACK: {sack}");
+        // With that the gap is filled: of what is sent now it may.
+        ack(&mut s, 2 * MSS, &[]);
+        s.sent(300, MSS / 5);
+        assert!(s.rto_at > 200 * MS);
+    }
+}
+
 #[test]
 fn three_duplicates_without_sack() {
     let mut s = sender(false);

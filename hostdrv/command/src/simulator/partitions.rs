@@ -112,10 +112,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         counter,
         to_be_counted: arguments.to_be_counted,
     };
-    let mut bar = Progress::new(
-        (plan.loads.len() * plan.rungs.len()) as u64,
-        !arguments.json,
-    );
+    // Behind the loads each rung makes connections.
+    let parts = plan.loads.len() + usize::from(!plan.to_be_counted);
+    let mut bar = Progress::new((parts * plan.rungs.len()) as u64, !arguments.json);
     let figures = partitions::run(name, &plan, |load, rung| {
         bar.step(&format!("{load}, {rung}"))
     });
