@@ -40,7 +40,7 @@ fn capture(host: HostConfig, seed: u64) -> (Vec<u8>, u64) {
     let (mut posted, mut done) = (0, 0);
     while done < 50 {
         let mut any = false;
-        if hosts.is_program_free(0) {
+        if hosts.is_program_free(0, 0) {
             if posted < done + 8 && posted < 50 {
                 let write = SendWr::write(posted, b.target.remote()).signaled();
                 let step = || a.qp.post_send(write.sge(a.source.sge(0, 4096)));
@@ -48,7 +48,9 @@ fn capture(host: HostConfig, seed: u64) -> (Vec<u8>, u64) {
                     sends: 1,
                     ..Done::default()
                 };
-                hosts.program(0, || step().map(|()| ((), sends))).unwrap();
+                hosts
+                    .program(0, 0, || step().map(|()| ((), sends)))
+                    .unwrap();
                 posted += 1;
                 any = true;
             } else if a.cq.poll_there().is_some() {
@@ -58,7 +60,7 @@ fn capture(host: HostConfig, seed: u64) -> (Vec<u8>, u64) {
                     ..Done::default()
                 };
                 let step = || Ok::<_, FabricError>(((), polls));
-                hosts.program(0, step).unwrap();
+                hosts.program(0, 0, step).unwrap();
                 done += 1;
                 any = true;
             }
@@ -178,7 +180,7 @@ fn registered_memory_is_charged_its_mapping() {
     let fabric = Fabric::new(&FabricConfig::default()).unwrap();
     let pd = fabric.device(0).alloc_pd().unwrap();
     let mut hosts = Hosts::new(&fabric, HostConfig::default());
-    let memory = hosts.program(0, || {
+    let memory = hosts.program(0, 0, || {
         let memory = pd.alloc_mr(4096, Access::default());
         memory.map(|memory| (memory, Done::default()))
     });

@@ -19,6 +19,9 @@ fn fabric() -> Fabric {
 }
 
 fn has_one_capture(program: &Program, runs: usize) {
+    // Environment (tests): `WEFT_CAPTURE_RUNS`: blocking threads in a simulated world: runs of a program that have one capture (20).
+    let named = std::env::var("WEFT_CAPTURE_RUNS");
+    let runs = named.map_or(runs, |text| text.parse().expect("a number of runs"));
     let first = program.capture().expect("it runs");
     for run in 1..runs {
         let again = program.capture().expect("it runs");

@@ -58,9 +58,12 @@ fn software_takes_time_or_none() {
         "{}",
         text(&wrong.stderr)
     );
-    let why = text(&partitions(&["--cores", "4"]).stderr);
-    assert!(why.contains("a third core would idle"), "{why}");
-    for wrong in [["--host", "fast"], ["--cores", "3"], ["--ghz", "0"]] {
+    let why = text(&partitions(&["--cores", "5"]).stderr);
+    assert!(
+        why.contains("it is 1 to 4: one for the device's turns"),
+        "{why}"
+    );
+    for wrong in [["--host", "fast"], ["--cores", "0"], ["--ghz", "0"]] {
         assert_eq!(partitions(&wrong).status.code(), Some(2), "{wrong:?}");
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use weft_hostdrv::Device;
 
 use super::steps::EMPTY_LOOK;
-use super::{CostName, Done, HostConfig, Waits};
+use super::{CostName, Done, HostConfig, Waits, CORES};
 use crate::fabric::{Fabric, FabricError};
 use crate::seed::{generator, Stream};
 use crate::transport::lock;
@@ -44,8 +44,8 @@ impl HostUse {
 
 /// One host.
 struct Host {
-    /// When the program's core is free, and the device's, which may be the same.
-    free: [u64; 2],
+    /// When each core is free.
+    free: [u64; CORES],
     /// The card has written since the last look.
     is_told: bool,
     is_asleep: bool,
@@ -57,7 +57,8 @@ struct Host {
 /// Who does a step.
 #[derive(Clone, Copy)]
 enum Core {
-    Program,
+    /// This thread of it.
+    Program(usize),
     Device,
 }
 
@@ -77,8 +78,8 @@ impl<'a> Hosts<'a> {
             world.watch(number, config.waits == Waits::Polling);
             let mut rng = generator(world.seed(), Stream::Host(number as u32));
             let free = match config.is_free() {
-                true => [now; 2],
-                false => [now; 2].map(|now| now + rng.random_range(0..PHASES_NS)),
+                true => [now; CORES],
+                false => [now; CORES].map(|now| now + rng.random_range(0..PHASES_NS)),
             };
             Host {
                 free,
@@ -103,26 +104,34 @@ impl<'a> Hosts<'a> {
 
     fn core(&self, core: Core) -> usize {
         match core {
-            Core::Program => 0,
-            Core::Device => usize::from(self.config.cores > 1),
+            Core::Program(thread) => thread,
+            Core::Device if self.config.cores > 1 => self.config.threads(),
+            Core::Device => 0,
         }
     }
 
-    /// Whether a host's program may do something now.
-    pub fn is_program_free(&self, number: usize) -> bool {
-        let host = &self.hosts[number];
-        let sleeps = host.is_asleep && self.core(Core::Device) == 0;
-        !sleeps && host.free[self.core(Core::Program)] <= self.fabric.now()
+    /// Threads of a program.
+    pub fn threads(&self) -> usize {
+        self.config.threads()
     }
 
-    /// A step of a host's program. It answers what it did beside what the device counts: posts and polls. A completion that is taken outside of
-    /// a step leaves the core free: a host of one core that sleeps may then fall asleep beside others.
+    /// Whether this thread of a host's program may do something now.
+    pub fn is_program_free(&self, number: usize, thread: usize) -> bool {
+        let host = &self.hosts[number];
+        let at = self.core(Core::Program(thread));
+        let sleeps = host.is_asleep && self.core(Core::Device) == at;
+        !sleeps && host.free[at] <= self.fabric.now()
+    }
+
+    /// A step of this thread of a host's program. It answers what it did beside what the device counts: posts and polls. A completion that is
+    /// taken outside of a step leaves the core free: a host of one core that sleeps may then fall asleep beside others.
     pub fn program<T, E>(
         &mut self,
         number: usize,
+        thread: usize,
         step: impl FnOnce() -> Result<(T, Done), E>,
     ) -> Result<T, E> {
-        self.step(number, Core::Program, step)
+        self.step(number, Core::Program(thread), step)
     }
 
     fn step<T, E>(

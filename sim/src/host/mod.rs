@@ -18,6 +18,9 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+/// Cores of a host at most.
+pub const CORES: usize = 4;
+
 /// How a host learns of what its card wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,7 +35,7 @@ pub enum Waits {
 /// A host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HostConfig {
-    /// Cores: with two, the program's posts and polls have one, the device's turns the other.
+    /// Cores, at most [`CORES`]: the last has the device's turns, each before it a thread of the program. Alone it has both.
     pub cores: u32,
     /// Its clock; infinite: software takes no time.
     pub ghz: f64,
@@ -63,6 +66,11 @@ impl HostConfig {
             costs: Costs::USUAL,
             ..Self::free()
         }
+    }
+
+    /// Threads of its program, each on a core of its own.
+    pub fn threads(&self) -> usize {
+        (self.cores as usize - 1).clamp(1, CORES - 1)
     }
 
     /// Whether software takes no time.

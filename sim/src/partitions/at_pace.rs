@@ -31,8 +31,10 @@ impl Work<'_> {
         while self.done < self.load.messages {
             let mut any = false;
             for number in [0, 1] {
-                if hosts.is_program_free(number) {
-                    any |= self.act(connections, hosts, number)?;
+                for thread in 0..hosts.threads() {
+                    if hosts.is_program_free(number, thread) {
+                        any |= self.act(connections, hosts, (number, thread))?;
+                    }
                 }
             }
             if any {
@@ -53,23 +55,28 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What an end's program does next, if there is anything: the first one posts while there is room, and both take completions.
+    /// What a thread of an end's program does next for its connections, if there is anything: the first end posts while there is room, and both
+    /// take completions.
     fn act(
         &mut self,
         connections: &mut [Connection<'_>],
         hosts: &mut Hosts<'_>,
-        end: usize,
+        (end, thread): (usize, usize),
     ) -> Result<bool, PartitionsError> {
         let load = self.load;
+        let threads = hosts.threads();
         let all = 0..connections.len();
         // In turn: else the first connections would leave the others nothing.
-        let in_turn = |first: usize| all.clone().map(move |n| (first + n) % load.connections);
+        let in_turn = |first: usize| {
+            let turns = all.clone().map(move |n| (first + n) % load.connections);
+            turns.filter(move |n| n % threads == thread)
+        };
         if end == 0 && self.posted < load.messages {
             let mut posting = in_turn(self.next[0]);
             if let Some(n) = posting.find(|n| connections[*n].has_room(load.depth)) {
                 self.next[0] = n + 1;
                 let (operation, length) = self.draw();
-                hosts.program(end, || {
+                hosts.program(end, thread, || {
                     connections[n].post(self, operation, length)?;
                     let done = Done {
                         sends: 1,
@@ -88,7 +95,7 @@ impl Work<'_> {
                 continue;
             };
             self.next[1 + end] = n + 1;
-            hosts.program(end, || {
+            hosts.program(end, thread, || {
                 connections[n].take(self, end, &wc)?;
                 Ok::<_, PartitionsError>(((), taking(end, &wc, load.echo)))
             })?;

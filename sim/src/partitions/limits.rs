@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::programs::Kind;
 use super::workload::{Load, WorkloadError};
+use crate::host::CORES;
 
 /// Bytes under way on a connection, so that a load's memory is bounded.
 const MOST: u64 = 32 << 20;
@@ -11,13 +12,14 @@ const MOST: u64 = 32 << 20;
 /// A range of values.
 type Range = RangeInclusive<u64>;
 
-/// What depends on the kind of load: how many sizes, weights of all and of Sends, hosts, connections, requests under way on each; a rate.
+/// What depends on the kind of load: how many sizes, weights of all and of Sends, hosts, connections, cores, requests under way on each; a rate.
 struct OfKind {
     sizes: Range,
     weights: Range,
     sends: Range,
     machines: Range,
     connections: Range,
+    cores: u64,
     depth: Range,
     rate: Range,
 }
@@ -29,12 +31,15 @@ const MESSAGES: OfKind = OfKind {
     sends: 0..=1000,
     machines: 2..=2,
     connections: 1..=256,
+    cores: CORES as u64,
     depth: 1..=32,
     rate: 0..=0,
 };
 
 fn of_kind(kind: Option<Kind>) -> OfKind {
+    // A program is one thread, the device's turns another one.
     let program = OfKind {
+        cores: 2,
         rate: 0..=100_000_000,
         ..MESSAGES
     };
@@ -43,6 +48,7 @@ fn of_kind(kind: Option<Kind>) -> OfKind {
         weights: 0..=0,
         machines: 2..=16,
         connections: 1..=1,
+        cores: 2,
         depth: 1..=1,
         ..MESSAGES
     };
@@ -115,7 +121,7 @@ pub(super) fn check(load: &Load) -> Result<(), WorkloadError> {
         ("echo", load.echo.into(), only(!is_program, 1)),
         ("depth", load.depth as u64, of_kind.depth),
         ("connections", load.connections as u64, of_kind.connections),
-        ("cores", load.cores.map_or(1, u64::from), 1..=2),
+        ("cores", load.cores.map_or(1, u64::from), 1..=of_kind.cores),
         ("rto_min_us", load.rto_min_us.unwrap_or(1), 1..=60_000_000),
         ("a cost", dearest, 0..=crate::host::MOST),
         ("machines", load.machines as u64, of_kind.machines),

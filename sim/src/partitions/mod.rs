@@ -6,6 +6,7 @@ pub mod book;
 mod callgrind;
 pub mod card_table;
 mod connection;
+pub mod cores_table;
 mod figures;
 mod instructions;
 mod layers;

@@ -364,7 +364,7 @@ mod tests {
             refused.contains("load `l`: host: fast is no host"),
             "{refused}"
         );
-        assert!(on("cores = 3").is_err());
+        assert!(on("cores = 5").is_err());
         let hosts = |text: &str| on(text).unwrap()[0].hosts(HostConfig::of(3.0));
         let set = hosts("costs = { wake-up = 5000, mmio-read = 700 }\nsleep = true");
         let said = "1 core of 3 GHz, IPC 1, sleeping, mmio-read=700,wake-up=5000";

@@ -1,7 +1,7 @@
 //! `--host` and its kin: the hosts of a simulation.
 
 use clap::Args;
-use weft_sim::host::{CostIs, HostConfig, Waits};
+use weft_sim::host::{CostIs, HostConfig, Waits, CORES};
 
 use crate::command::Failure;
 
@@ -11,7 +11,7 @@ pub struct Host {
     /// Both hosts: `free`, whose software takes no simulated time, or a clock. Left out: 3ghz.
     #[arg(long, value_name = "HOST")]
     host: Option<HostConfig>,
-    /// Cores of a host: with two, posts and polls have one, the device's turns the other.
+    /// Cores of a host: the last one has the device's turns, those before it a thread of the program each.
     #[arg(long, value_name = "N", value_parser = cores)]
     cores: Option<u32>,
     /// The clock, in GHz.
@@ -28,11 +28,11 @@ pub struct Host {
     sleep: bool,
 }
 
-/// The program is one thread, and turns of a device are made under its lock.
+/// A device is one thread.
 fn cores(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|cores| (1..=2).contains(cores));
-    let why = "it is 1 or 2: a program's posts and polls are one thread, turns of a device one after the other; a third core would idle";
-    number.ok_or_else(|| why.into())
+    let number = text.parse().ok();
+    let number = number.filter(|cores| (1..=CORES as u32).contains(cores));
+    number.ok_or_else(|| format!("it is 1 to {CORES}: one for the device's turns, each other for a thread of the program"))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -131,9 +131,9 @@ fn all(
     while ended.requests < requests {
         let mut any = false;
         for number in 0..count {
-            if hosts.is_program_free(number) {
+            if hosts.is_program_free(number, 0) {
                 let mut step = Step::new(fabric, &mut ended);
-                any |= hosts.program(number, || {
+                any |= hosts.program(number, 0, || {
                     let any = program.act(number, &mut step)?;
                     Ok::<(bool, Done), PartitionsError>((any, step.done))
                 })?;
