@@ -27,7 +27,7 @@ module rx_walks_formal
   localparam int unsigned WITHIN = 5;
 
   logic [7:0] entered_q, closed_q, started_q, told_q, ended_q;
-  logic room, chained, kept, again, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
+  logic room, chained, in_walk, kept, again, open, left, done_valid, done_waits, done_waited, recent_q, slot, watched_walked_q;
   logic [7:0] watched_q;
   logic [INDEX_W-1:0] behind, tail, head;
   logic [1:0][        7:0] end_q;  // where each flow's youngest segment leaves it
@@ -78,6 +78,7 @@ module rx_walks_formal
     .again_o       (again),
     .young_o       (young),
     .chained_o     (chained),
+    .in_walk_o     (in_walk),
     .place_o       (behind),
     .tail_o        (tail),
     .payload_end_i (left),
@@ -158,6 +159,6 @@ module rx_walks_formal
   end
 
   logic unused;
-  assign unused = ^{kept, young, open, done_waits, done_waited, oldest_slot, oldest_flow, oldest_mark, head, places, walking};
+  assign unused = ^{kept, in_walk, young, open, done_waits, done_waited, oldest_slot, oldest_flow, oldest_mark, head, places, walking};
 
 endmodule
