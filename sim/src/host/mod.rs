@@ -70,7 +70,7 @@ impl HostConfig {
 
     /// Threads of its program, each on a core of its own.
     pub fn threads(&self) -> usize {
-        (self.cores as usize - 1).clamp(1, CORES - 1)
+        (self.cores as usize).saturating_sub(1).clamp(1, CORES - 1)
     }
 
     /// Whether software takes no time.

@@ -59,6 +59,15 @@ pub(super) fn cell(at: &AtRung, unit: f64, figure: &dyn Fn(&Figures) -> Option<f
     }
 }
 
+/// A row's line: the load's name stands at its first rung.
+pub(super) fn line(load: &Load, rung: Rung, cells: &[String]) -> String {
+    let name = match rung {
+        Rung::Host => load.name.replace(" Writes", ""),
+        _ => String::new(),
+    };
+    format!("| {name} | {rung} | {} |\n", cells.join(" | "))
+}
+
 /// A load at a rung, between functional models, with so many seeds.
 pub(super) fn at_rung(
     load: &Load,
@@ -135,11 +144,7 @@ pub fn row(load: &Load, rung: Rung, seeds: u64) -> Result<String, PartitionsErro
         percentile(&two, 2),
         percentile(&two, 3),
     ];
-    let name = match rung {
-        Rung::Host => load.name.replace(" Writes", ""),
-        _ => String::new(),
-    };
-    Ok(format!("| {name} | {rung} | {} |\n", cells.join(" | ")))
+    Ok(line(load, rung, &cells))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use weft_hostdrv::Rung;
 
-use super::book::{at_place, cell, latency, loads, percentile, RUNGS};
+use super::book::{at_place, cell, latency, line, loads, percentile, RUNGS};
 use super::run::Place;
 use super::table::Table;
 use super::workload::Load;
@@ -66,11 +66,7 @@ fn row(load: &Load, rung: Rung, kind: CardKind, seeds: u64) -> Result<String, Pa
         percentile(&card, 2),
         percentile(&model, 2),
     ];
-    let name = match rung {
-        Rung::Host => load.name.replace(" Writes", ""),
-        _ => String::new(),
-    };
-    Ok(format!("| {name} | {rung} | {} |\n", cells.join(" | ")))
+    Ok(line(load, rung, &cells))
 }
 
 /// The card's median rate as a part of the model's.

@@ -2,7 +2,7 @@
 
 use weft_hostdrv::Rung;
 
-use super::book::{at_rung, cell, loads};
+use super::book::{at_rung, cell, line, loads};
 use super::table::Table;
 use super::workload::Load;
 use super::{Figures, PartitionsError, FEWEST};
@@ -52,11 +52,7 @@ fn row(load: &Load, rung: Rung) -> Result<String, PartitionsError> {
         Ok(cell(&at, 1.0, &|f: &Figures| Some(f.steady?.gbps)))
     };
     let cells: Result<Vec<String>, PartitionsError> = (1..=CORES).map(gbps).collect();
-    let name = match rung {
-        Rung::Host => load.name.replace(" Writes", ""),
-        _ => String::new(),
-    };
-    Ok(format!("| {name} | {rung} | {} |\n", cells?.join(" | ")))
+    Ok(line(load, rung, &cells?))
 }
 
 #[cfg(test)]
