@@ -3,8 +3,8 @@
 // Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
 // Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
 //            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | where the flow's walks leave
-//                  |                                         |                                                   | (rx_dispatch)
-//            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached_i`, late, selects one
+//                  |                                         |                                                   | (`young_i`), `ended_i`
+//            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached`, late, selects one
 //            Ready |                                         | `verdict_o`
 // Why:       The same position serves a segment behind others in the walk, if it is where those will leave the flow. The bits beside the verdict are
 //            computed for each outcome and selected with it, so no logic follows the selection.

@@ -9,9 +9,9 @@
 //            0 Seek  | rx_next           | the queue's head is looked up                        | again after a FLOW_KEY write
 //            1-3     | rx_lookup         | the lookup is in flight; the payload is requested    | overlaps those of two packets more
 //            4 Read  | rx_next           | row and position are read                            | again if a verdict without a walk writes them
-//            5 load  | packet_q, row_q,  | the packet enters, row and position arrive           | `same_upd`, `ended`: an end of its flow; a
-//                    | flow_q,position_q |                                                      | replay enters only with an empty walk
-//            6 Weigh | rx_accept         | segment and position are compared                    | where the flow's walks leave it; `ended_same_q`  
+//            5 load  | rx_current        | the packet enters, row and position arrive           | `ended`: an end of its flow; a replay enters
+//                    |                   |                                                      | only with an empty walk
+//            6 Weigh | rx_accept         | segment and position are compared                    | where the flow's walks leave it; `ended_same_q`
 //            7 Judge | rx_accept         | the rule of acceptance                               | `attached` is the only late input
 //            8 Ready | rx_walks          | start, a slot of the commit queue, a direct verdict  | `steady_q`: none behind an end with a raw slot
 //            close   | rx_close          | report, raw slot, store space                        | one at a time
@@ -274,7 +274,7 @@ module rx_dispatch
   assign start = may_start && no_replay_q;
   assign opens = may_start && framed_q;  // a frame, whose payload waits for this
   // What needs a report alone does not wait for the walk: it takes a slot of the queue, and its report is made in its turn.
-
+  // `slot` is start || enter, of what is there before either of them.
   assign takes_turn = known_q && verdict.report && !closed_q[port];
   assign enter = stands && steady_q && takes_turn && no_replay_q && walk_room;
   assign slot = stands && steady_q && known_q && no_replay_q && walk_room &&
