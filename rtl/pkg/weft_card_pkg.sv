@@ -585,7 +585,10 @@ package weft_card_pkg;
   parameter int unsigned CNT_RX_DROP_NO_RAW_CREDIT = 84;
   parameter int unsigned CNT_RX_DROP_NO_REPORT_ROOM = 85;
   parameter int unsigned CNT_RX_REPORTS_MERGED = 86;
-  parameter int unsigned NUM_COUNTERS = 87;
+  parameter int unsigned CNT_RX_SEGMENTS_CARRIED = 87;
+  parameter int unsigned CNT_RX_CARRY_FULL = 88;
+  parameter int unsigned CNT_RX_STALL_CARRY_CYCLES = 89;
+  parameter int unsigned NUM_COUNTERS = 90;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -618,6 +621,7 @@ package weft_card_pkg;
   parameter int unsigned FLOW_RX_ROW_TIMESTAMPS_BIT = 3;  // the connection has TCP timestamps: PAWS is checked
   parameter int unsigned FLOW_RX_ROW_CHECK_ONLY_BIT = 4;  // FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine
   parameter int unsigned FLOW_RX_ROW_PORT_BIT = 5;  // the port that has its reports and raw frames, also while the row is not valid; with one port without meaning
+  parameter int unsigned FLOW_RX_ROW_CARRY_BIT = 6;  // an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed
 
   // A row of ATTACH.
   typedef struct packed {
@@ -778,7 +782,7 @@ package weft_card_pkg;
     logic [31:0] sack0_left;  // SACK blocks
     logic [15:0] raw_len;  // frame bytes in it
     logic [15:0] raw_slot;  // raw slot
-    logic [15:0] done_len;  // of these, from the front, bytes covered by FPDU reports without error (markers included)
+    logic [15:0] done_len;  // of these, from the front, bytes covered by FPDU reports without error (markers included). Fewer than payload_len with an attached flow: the card carries the rest, and the raw frame has it too
     logic [15:0] payload_len;  // TCP payload bytes
     logic [31:0] ts_ecr;  // TSecr
     logic [31:0] ts_val;  // TSval
@@ -812,7 +816,7 @@ package weft_card_pkg;
     logic [31:0] rsvd_59;
     logic [23:0] job_done;  // JOB_DONE when the report was written, its low 24 bits
     logic [111:0] rsvd_42;
-    logic [15:0] offset;  // where in the TCP payload the FPDU begins
+    logic [15:0] offset;  // where in the TCP payload the FPDU begins, signed: negative where its first octets were carried from segments before
     logic [31:0] payload_len;  // DDP payload bytes; all of them are in host memory if the verdict is 'placed'
     logic [31:0] rsvd_ulp;  // untagged: the RDMAP part of RsvdULP
     logic [63:0] to_or_mo;  // TO (tagged) or MO

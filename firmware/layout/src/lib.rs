@@ -5616,10 +5616,16 @@ pub enum Counter {
     RxDropNoReportRoom,
     /// reports of bare acknowledgments that a later one of their flow stands for, as the report ring was full
     RxReportsMerged,
+    /// segments that ended inside an FPDU whose octets the card carries: their flow stays attached
+    RxSegmentsCarried,
+    /// segments of a flow that carries that detached it: no room for the FPDU's octets, or they are too many
+    RxCarryFull,
+    /// cycles in which a segment of a flow that carries waited for the one before to be framed
+    RxStallCarryCycles,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 87;
+pub const NUM_COUNTERS: usize = 90;
 
 impl Counter {
     /// All of them, in order.
@@ -5711,6 +5717,9 @@ impl Counter {
         Counter::RxDropNoRawCredit,
         Counter::RxDropNoReportRoom,
         Counter::RxReportsMerged,
+        Counter::RxSegmentsCarried,
+        Counter::RxCarryFull,
+        Counter::RxStallCarryCycles,
     ];
 
     /// The name, as in the reference page.
@@ -5803,6 +5812,9 @@ impl Counter {
             Counter::RxDropNoRawCredit => "rx_drop_no_raw_credit",
             Counter::RxDropNoReportRoom => "rx_drop_no_report_room",
             Counter::RxReportsMerged => "rx_reports_merged",
+            Counter::RxSegmentsCarried => "rx_segments_carried",
+            Counter::RxCarryFull => "rx_carry_full",
+            Counter::RxStallCarryCycles => "rx_stall_carry_cycles",
         }
     }
 
@@ -5896,6 +5908,9 @@ impl Counter {
             Counter::RxDropNoRawCredit => "segments of a flow dropped: it has taken its share of the raw slots",
             Counter::RxDropNoReportRoom => "frames dropped: their port's report ring has no room for their reports",
             Counter::RxReportsMerged => "reports of bare acknowledgments that a later one of their flow stands for, as the report ring was full",
+            Counter::RxSegmentsCarried => "segments that ended inside an FPDU whose octets the card carries: their flow stays attached",
+            Counter::RxCarryFull => "segments of a flow that carries that detached it: no room for the FPDU's octets, or they are too many",
+            Counter::RxStallCarryCycles => "cycles in which a segment of a flow that carries waited for the one before to be framed",
         }
     }
 }
@@ -6018,6 +6033,8 @@ impl FlowRxRow {
     pub const CHECK_ONLY: u8 = 0x10;
     /// Bit 5: the port that has its reports and raw frames, also while the row is not valid; with one port without meaning.
     pub const PORT: u8 = 0x20;
+    /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed.
+    pub const CARRY: u8 = 0x40;
 
     /// The record as it lies in memory.
     #[inline]
@@ -6114,6 +6131,18 @@ impl FlowRxRow {
     #[must_use]
     pub const fn with_port(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::PORT | if on { Self::PORT } else { 0 };
+        self
+    }
+
+    /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed.
+    pub const fn carry(&self) -> bool {
+        self.flags & Self::CARRY != 0
+    }
+
+    /// The same with carry set or clear.
+    #[must_use]
+    pub const fn with_carry(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::CARRY | if on { Self::CARRY } else { 0 };
         self
     }
 }
@@ -7071,7 +7100,7 @@ pub struct SegmentReport {
     pub ts_ecr: u32,
     /// TCP payload bytes
     pub payload_len: u16,
-    /// of these, from the front, bytes covered by FPDU reports without error (markers included)
+    /// of these, from the front, bytes covered by FPDU reports without error (markers included). Fewer than payload_len with an attached flow: the card carries the rest, and the raw frame has it too
     pub done_len: u16,
     /// raw slot
     pub raw_slot: u16,
@@ -7412,7 +7441,7 @@ pub struct FpduReport {
     pub rsvd_ulp: u32,
     /// DDP payload bytes; all of them are in host memory if the verdict is 'placed'
     pub payload_len: u32,
-    /// where in the TCP payload the FPDU begins
+    /// where in the TCP payload the FPDU begins, signed: negative where its first octets were carried from segments before
     pub offset: u16,
     /// JOB_DONE when the report was written, its low 24 bits
     pub job_done: u32,
