@@ -105,6 +105,7 @@ rx/walk/walk_check.sv
 rx/walk/walk_crc.sv
 rx/walk/walk_ddp.sv
 rx/walk/walk_fpdus.sv
+rx/walk/walk_carry.sv
 rx/walk/walk_framer.sv
 rx/walk/walk_head.sv
 rx/walk/walk_pack.sv

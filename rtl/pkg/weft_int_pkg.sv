@@ -157,6 +157,7 @@ package weft_int_pkg;
     logic [31:0] store_bytes;  // of frames received and not closed
     logic [15:0] walks;        // segments in the walk, a power of two
     logic [15:0] contexts;     // flows whose receive elements are read ahead, a power of two
+    logic [15:0] carries;      // flows with an FPDU over the end of a segment, a power of two from 2 up
     logic [15:0] operations;   // placements, reports and closes queued in order
     logic [15:0] jobs;         // read ahead
     logic [15:0] steps;        // frames whose payload may be requested
@@ -170,6 +171,7 @@ package weft_int_pkg;
       store_bytes: 65536,
       walks: 8,
       contexts: 8,
+      carries: 8,
       operations: 32,
       jobs: 32,
       steps: 32,
@@ -181,6 +183,7 @@ package weft_int_pkg;
       store_bytes: 32768,
       walks: 2,
       contexts: 2,
+      carries: 2,
       operations: 16,
       jobs: 2,
       steps: 16,

@@ -96,11 +96,11 @@ module weft_rx
   localparam int unsigned WALKS = 32'(DEPTHS.walks);
 
   // ---------------------------------------------------------------- front
-  logic start_valid, start_ready, done_valid, op_block, place_block, close_valid, close_ready, front_idle;
+  logic wants, start_valid, start_ready, done_valid, op_block, place_block, close_valid, close_ready, front_idle;
   segment_t                start;
   walk_done_t              done;
   rx_close_t               close;
-  flow_pulse_t             row_written;
+  flow_pulse_t row_written, left;
   rq_place_t               attach;
   raw_count_t  [PORTS-1:0] raw;
   logic pl_valid, pl_ready, pl_last, rd_req, rd_grant, free_valid;
@@ -142,9 +142,11 @@ module weft_rx
     .tbl_rsp_o      (front_rsp),
     .row_written_o  (row_written),
     .attach_o       (attach),
+    .left_o         (left),
     .start_valid_o  (start_valid),
     .start_ready_i  (start_ready),
     .start_o        (start),
+    .wants_o        (wants),
     .pl_valid_o     (pl_valid),
     .pl_ready_i     (pl_ready),
     .pl_data_o      (pl_data),
@@ -185,11 +187,13 @@ module weft_rx
     .NUM_FLOWS(NUM_FLOWS),
     .NUM_STAGS(NUM_STAGS),
     .SEGMENTS (WALKS),
-    .CONTEXTS (32'(DEPTHS.contexts))
+    .CONTEXTS (32'(DEPTHS.contexts)),
+    .CARRIES  (32'(DEPTHS.carries))
   ) u_walk (
     .clk_i,
     .rst_ni,
     .closed_i       (2'(closed_i)),
+    .wants_i        (wants),
     .start_valid_i  (start_valid),
     .start_ready_o  (start_ready),
     .start_i        (start),
@@ -231,6 +235,7 @@ module weft_rx
     .tbl_rsp_valid_o(stag_rsp_valid),
     .tbl_rsp_o      (stag_rsp),
     .rq_tail_i,
+    .left_i         (left),
     .idle_o         (walk_idle),
     .cnt_inc_o      (walk_cnt)
   );

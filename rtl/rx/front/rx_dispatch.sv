@@ -88,6 +88,7 @@ module rx_dispatch
   output logic       start_valid_o,  // only with start_ready_i
   input  logic       start_ready_i,
   output segment_t   start_o,        // but for the fence's colour
+  output logic       wants_o,        // level: it is of a flow that carries, and will come once it can
   input  logic       done_valid_i,
   input  walk_done_t done_i,
   output logic       op_block_o,     // reports of a later packet's FPDUs must wait for a close
@@ -310,6 +311,7 @@ module rx_dispatch
   assign pop             = start || enter || direct;
   assign payload_flush_o = direct;
   assign start_valid_o   = start;
+  assign wants_o         = ready && to_walk && start_o.carries;
   always_comb begin
     start_o         = '0;
     start_o.chained = chained;
@@ -321,6 +323,8 @@ module rx_dispatch
     start_o.row     = current.row;
     start_o.msn     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
     start_o.mo      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
+    start_o.carries = current.row.flags[FLOW_RX_ROW_CARRY_BIT] && !current.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && frame_q;
+    start_o.fin     = (segment.tcp_flags & TCP_FIN) != '0;
   end
 
   assign entry = '{

@@ -65,6 +65,7 @@ module rx_flow_state
   output logic                             changed_o,
   output flow_pulse_t                      row_written_o,
   output rq_place_t                        rq_place_o,     // the flow becomes the card's
+  output flow_pulse_t                      left_o,         // it is not the card's any more, or anew
 
   input  logic       tbl_req_valid_i,  // FLOW_RX and ATTACH only
   output logic       tbl_req_ready_o,
@@ -109,7 +110,8 @@ module rx_flow_state
   rx_position_t kept_q[WALKS];
   logic [WALK_W-1:0] place, place_q;
   logic [WALKS-1:0][WALK_W-1:0] kept_place_q;  // where the kept ATTACH of each segment is stored
-  logic                         attached_q;
+  logic [15:0] left_flow_q;
+  logic attached_q, placed_q, left_q;  // placed_q: an ATTACH has replaced the position
   logic [WALKS-1:0] kept_valid_q, walked, walked_q, keep_q;  // walked_q: the flow's segments in the walk, unchanged during hold_o
   logic [FLOW_W:0] clear_q;
   logic [FLOW_W-1:0] row_waddr, position_waddr, raddr, req_flow;
@@ -172,6 +174,8 @@ module rx_flow_state
   assign applied         = keep_all_q;
   // The request and the row stand until the next access.
   assign rq_place_o      = '{valid: attached_q, flow : row_written_o.flow, msn: attach_req.msn, rq_base: row_q.rq_base, rq_log2: row_q.rq_log2};
+  // No position comes from dispatch in the cycles around Apply.
+  assign left_o          = '{valid: left_q || placed_q, flow: placed_q ? row_written_o.flow : left_flow_q};
   assign kept_valid_o    = kept_valid_q;
   // No walk ends in Judge.
   assign kept_o          = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
@@ -204,6 +208,8 @@ module rx_flow_state
       row_written_o.flow  <= '0;
       attach_o            <= 1'b0;
       attached_q          <= 1'b0;
+      placed_q            <= 1'b0;
+      left_q        <= 1'b0;
       refused_o           <= 1'b0;
     end else begin
       state_q <= state_d;
@@ -221,11 +227,14 @@ module rx_flow_state
       row_written_o.flow  <= 16'(req_flow);
       attach_o            <= applied;
       attached_q          <= applied && position_req.attached && !freshens;
+      placed_q            <= applied && !flow_in_walk && !freshens;
+      left_q        <= upd_valid_i && !upd_position_i.attached;
       refused_o           <= apply && req_q.write && is_attach && !attach_ok_q;
     end
   end
 
   always_ff @(posedge clk_i) begin
+    left_flow_q <= upd_flow_i;
     if (tbl_req_valid_i && tbl_req_ready_o) req_q <= tbl_req_i;
     if (keep_any_q) kept_q[place_q] <= position_req;
     for (int unsigned i = 0; i < WALKS; i++) begin
@@ -348,6 +357,7 @@ module rx_flow_state
   if ((1 << FLOW_W) != NUM_FLOWS || FLOW_W > 16 || NUM_FLOWS < 2) begin : gen_param_check
     $error("rx_flow_state: NUM_FLOWS must be a power of two, 2 to 65536");
   end
+  `WEFT_ASSERT(one_leaves, !(left_q && placed_q))
   `WEFT_ASSERT(only_own_tables, tbl_req_valid_i -> tbl_req_i.number == TBL_FLOW_RX || tbl_req_i.number == TBL_ATTACH)
   `WEFT_ASSERT(kept_as_judged, keep_all_q == (apply && req_q.write && is_attach && attach_ok_q) && keep_q == (keep_all_q ? walked_q : '0))
   `WEFT_ASSERT(walked_stay, apply -> walked_q == walked)

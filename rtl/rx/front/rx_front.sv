@@ -59,10 +59,12 @@ module rx_front
 
   output flow_pulse_t row_written_o,  // the FLOW_RX row of this flow
   output rq_place_t   attach_o,       // a flow becomes the card's
+  output flow_pulse_t left_o,         // it is not the card's any more, or anew
 
   output logic                     start_valid_o,  // only with start_ready_i
   input  logic                     start_ready_i,
   output segment_t                 start_o,        // but for the fence's colour
+  output logic                     wants_o,        // level: it is of a flow that carries, and will come once it can
   output logic                     pl_valid_o,     // payload, in the order of the starts
   input  logic                     pl_ready_i,
   output logic       [ DATA_W-1:0] pl_data_o,
@@ -286,6 +288,7 @@ module rx_front
     .changed_o      (state_changed),
     .row_written_o,
     .rq_place_o     (attach_o),
+    .left_o,
     .tbl_req_valid_i(tbl_req_valid_i && tbl_req_i.number != TBL_FLOW_KEY),
     .tbl_req_ready_o(state_ready),
     .tbl_req_i,
@@ -340,6 +343,7 @@ module rx_front
     .start_valid_o,
     .start_ready_i,
     .start_o,
+    .wants_o,
     .done_valid_i,
     .done_i,
     .op_block_o,

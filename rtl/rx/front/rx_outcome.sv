@@ -99,7 +99,7 @@ module rx_outcome
   assign direct_counts = known_q && !drop && verdict_i.counts;
   assign direct_raw = known_q && !drop && verdict_i.raw && frame_i;
   assign counts_raw = of_walk_q ? oldest.walked && !whole : direct_counts;
-  assign done_len = !of_walk_q || !oldest.walked ? '0 : (whole ? oldest.packet.segment.payload_len : oldest_i.done.len);
+  assign done_len = !of_walk_q || !oldest.walked ? '0 : oldest_i.done.len;
   assign raw_o = raw;
   assign raw_take_o = raw && (finish_i || direct_i);
   assign port_o = PORTS != 1 && (of_walk_q ? oldest.port : port_i);

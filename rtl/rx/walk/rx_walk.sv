@@ -3,11 +3,12 @@
 // Handshake: `start_*` is ready/valid and may come before the beats; beats of the next segment may wait at the port. `done_valid_o` is a pulse,
 //            always taken, in the order of the starts. `op_*` is in order; the payload of each PLACE operation comes at `place_*` as one packed run
 //            of beats, `last` at its end.
-// Pipeline:  payload -> walk_fpdus --- heads, tails, CRC verdicts ---> walk_check -> operations, done
-//                           '-------- packed payload -> walk_place <------'   '--- stag_table, rq_tail, rq_element
-//                                                          '-> payload of the placements
+// Pipeline:  payload -> walk_carry -> walk_fpdus --- heads, tails, CRC verdicts ---> walk_check -> operations, done
+//                                         '-------- packed payload -> walk_place <------'   '--- stag_table, rq_tail, rq_element
+//                                                                        '-> payload of the placements
 //            stage      | registers  | what happens                              | hazards
 //            start      | u_segments | the segment is queued, with its row       | room for SEGMENTS
+//            walk_carry | see there  | octets carried from the flow's segment before | waits for its framing
 //            walk_fpdus | see there  | framing, CRC, header, packed payload      | stalls with walk_place full
 //            walk_check | see there  | the checks, in order; operations, done    | waits for receive elements
 //            walk_place | see there  | payload behind its verdict, cut into runs | waits for rx_output
@@ -29,12 +30,14 @@ module rx_walk
   parameter  int unsigned NUM_STAGS = 1024,
   parameter  int unsigned SEGMENTS  = 8,                      // inside, a power of two
   parameter  int unsigned CONTEXTS  = 8,                      // flows whose receive elements are read ahead
+  parameter  int unsigned CARRIES   = 8,                      // flows with an FPDU over the end of a segment
   localparam int unsigned COUNT_W   = $clog2(DATA_W / 8) + 1
 ) (
   input logic       clk_i,
   input logic       rst_ni,
   input logic [1:0] closed_i, // level, of each port: no room for more reports
 
+  input  logic     wants_i,         // level: start_i is of a flow that carries, and will come once it can
   input  logic     start_valid_i,
   output logic     start_ready_o,
   // verilator lint_off UNUSEDSIGNAL
@@ -81,7 +84,8 @@ module rx_walk
   output logic       tbl_rsp_valid_o,
   output table_rsp_t tbl_rsp_o,
 
-  input rq_tail_t rq_tail_i,
+  input rq_tail_t    rq_tail_i,
+  input flow_pulse_t left_i,     // the flow has left the card, or is its anew
 
   // Fence; and what host memory has answered, FPDU by FPDU.
   input  logic        fence_valid_i,
@@ -99,23 +103,62 @@ module rx_walk
   logic fpdus_idle, check_idle, element_idle, place_idle, fence_idle;
 
   // ------------------------------------------------------------------ start
-  segment_t seg, seg_in;
-  logic seg_valid, seg_ready, seg_room, fpdus_ready;
+  segment_t seg, start, seg_in;
+  logic seg_valid, seg_ready, seg_room, fpdus_ready, carry_idle, carry_waits, keeps, fp_valid;
+  logic       [ DATA_W-1:0] fp_data;
+  fpdu_beat_t               fp_beat;
+  logic [15:0] framed_len;
+  logic [31:0] framed_seq;
+  logic framed_valid, framed_ready, framed_last;
+  logic [ DATA_W-1:0] framed_data;
+  logic [COUNT_W-1:0] framed_count;
+
+  walk_carry #(
+    .DATA_W (DATA_W),
+    .CARRIES(CARRIES)
+  ) u_carry (
+    .clk_i,
+    .rst_ni,
+    .left_i,
+    .wants_i,
+    .start_valid_i,
+    .start_ready_o,
+    .start_i,
+    .start_ready_i(fpdus_ready && seg_room),
+    .start_o      (start),
+    .len_o        (framed_len),
+    .seq_o        (framed_seq),
+    .pl_valid_i,
+    .pl_ready_o,
+    .pl_data_i,
+    .pl_count_i,
+    .pl_last_i,
+    .pl_valid_o   (framed_valid),
+    .pl_ready_i   (framed_ready),
+    .pl_data_o    (framed_data),
+    .pl_count_o   (framed_count),
+    .pl_last_o    (framed_last),
+    .fp_valid_i   (fp_valid),
+    .fp_data_i    (fp_data),
+    .fp_beat_i    (fp_beat),
+    .keeps_o      (keeps),
+    .idle_o       (carry_idle),
+    .waits_o      (carry_waits)
+  );
   logic [31:0] since_marker;
   logic colour, done_colour, mark, marked, fence_ended, old_row;
-  assign since_marker = start_i.seq - start_i.row.marker_base;
+  assign since_marker = framed_seq - start.row.marker_base;
   always_comb begin
-    seg_in        = start_i;
+    seg_in        = start;
     seg_in.colour = colour;
   end
-  assign start_ready_o = fpdus_ready && seg_room;
 
   walk_segments #(
     .SEGMENTS(SEGMENTS)
   ) u_segments (
     .clk_i,
     .rst_ni,
-    .valid_i       (start_valid_i && fpdus_ready),
+    .valid_i       (start_valid_i && start_ready_o && fpdus_ready),
     .ready_o       (seg_room),
     .segment_i     (seg_in),
     .valid_o       (seg_valid),
@@ -138,16 +181,20 @@ module rx_walk
   ) u_fpdus (
     .clk_i,
     .rst_ni,
-    .seg_valid_i  (start_valid_i && seg_room),
+    .seg_valid_i  (start_valid_i && start_ready_o && seg_room),
     .seg_ready_o  (fpdus_ready),
-    .seg_len_i    (start_i.len),
-    .seg_markers_i(start_i.row.flags[FLOW_RX_ROW_MARKERS_BIT]),
+    .seg_len_i    (framed_len),
+    .seg_markers_i(start.row.flags[FLOW_RX_ROW_MARKERS_BIT]),
     .seg_phase_i  (since_marker[8:2]),
-    .pl_valid_i,
-    .pl_ready_o,
-    .pl_data_i,
-    .pl_count_i,
-    .pl_last_i,
+    .pl_valid_i   (framed_valid),
+    .pl_ready_o   (framed_ready),
+    .pl_data_i    (framed_data),
+    .pl_count_i   (framed_count),
+    .pl_last_i    (framed_last),
+    .fp_valid_o   (fp_valid),
+    .fp_data_o    (fp_data),
+    .fp_beat_o    (fp_beat),
+    .keeps_i      (keeps),
     .head_valid_o (head_valid),
     .head_ready_i (head_ready),
     .head_o       (head),
@@ -348,11 +395,12 @@ module rx_walk
     .idle_o         (place_idle)
   );
 
-  assign idle_o = stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle && fence_idle;
+  assign idle_o = carry_idle && stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle && fence_idle;
 
   always_comb begin
-    cnt_inc_o             = check_cnt;
-    cnt_inc_o[CNT_FENCES] = 16'(fence_ended);
+    cnt_inc_o                            = check_cnt;
+    cnt_inc_o[CNT_FENCES]                = 16'(fence_ended);
+    cnt_inc_o[CNT_RX_STALL_CARRY_CYCLES] = 16'(carry_waits);
   end
 
   if (SEGMENTS > (1 << PLACE_W)) begin : gen_param_check

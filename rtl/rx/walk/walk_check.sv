@@ -97,7 +97,7 @@ module walk_check
 
   // The FPDU.
   ddp_header_t next_header, header_q;
-  logic [15:0] next_offset, offset_q;
+  logic [15:0] next_offset, offset_q;  // in what is framed; in the segment, signed
   logic next_valid, next_checked, take, take_tail;
   class_e next_kind;
   logic   has_payload_q;
@@ -216,7 +216,8 @@ module walk_check
   assign el_msn_o     = msn;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
-  logic ops, op_free, step, is_place, final_step, done_pending;
+  logic ops, op_free, step, is_place, final_step, done_pending, carried, carry_full;
+  logic [NUM_COUNTERS-1:0][15:0] output_cnt;
 
   assign verdict_keep_o  = is_place;
   assign verdict_beats_o = tail_q.beats;
@@ -266,8 +267,13 @@ module walk_check
     .op_ready_i,
     .op_o,
     .colour_o     (done_colour_o),
-    .cnt_inc_o
+    .cnt_inc_o    (output_cnt)
   );
+  always_comb begin
+    cnt_inc_o                           = output_cnt;
+    cnt_inc_o[CNT_RX_SEGMENTS_CARRIED] = 16'(carried);
+    cnt_inc_o[CNT_RX_CARRY_FULL]       = 16'(carry_full);
+  end
 
   walk_progress u_progress (
     .clk_i,
@@ -280,6 +286,7 @@ module walk_check
     .bad_i         (bad_q),
     .offset_i      (offset_q),
     .partial_i     (tail_q.partial),
+    .kept_i        (tail_q.kept),
     .cut_i         (cut_q),
     .seg_last_i    (tail_q.seg_last),
     .stop_o        (stop),
@@ -292,7 +299,9 @@ module walk_check
     .done_stop_o,
     .done_engine_o,
     .done_msn_o,
-    .done_mo_o
+    .done_mo_o,
+    .carried_o     (carried),
+    .full_o        (carry_full)
   );
 
   assign seg_ready_o = final_step && tail_q.seg_last;
@@ -351,7 +360,7 @@ module walk_check
         // The values of the cycle of `take` count.
         header_q      <= next_header;
         header_q.kind <= next_kind;
-        offset_q      <= next_offset;
+        offset_q      <= next_offset - 16'(seg_i.carry);
         cut_q         <= next_offset != 16'd0 && closed_i[port];
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q     <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;

@@ -36,6 +36,11 @@ module walk_fpdus
   input  logic [COUNT_W-1:0] pl_count_i,
   input  logic               pl_last_i,
 
+  output logic                    fp_valid_o,  // as framed
+  output logic       [DATA_W-1:0] fp_data_o,
+  output fpdu_beat_t              fp_beat_o,
+  input  logic                    keeps_i,     // of the beat's cycle: the FPDU that ends in it is carried
+
   output logic       head_valid_o,
   input  logic       head_ready_i,
   output fpdu_head_t head_o,
@@ -54,7 +59,7 @@ module walk_fpdus
 );
   logic fp_valid, st_valid, st_bad_marker;
   logic [DATA_W-1:0] fp_data, st_data;
-  fpdu_beat_t fp_beat, st_beat;
+  fpdu_beat_t framed, fp_beat, st_beat;
   logic fpdu_begins, fpdu_ends, framer_idle, crc_idle, pack_idle;
 
   // An FPDU begins only with room for its head, tail and verdict.
@@ -91,9 +96,17 @@ module walk_fpdus
     .go_i      (pk_go_i),
     .fp_valid_o(fp_valid),
     .fp_data_o (fp_data),
-    .fp_beat_o (fp_beat),
+    .fp_beat_o (framed),
     .idle_o    (framer_idle)
   );
+
+  assign fp_valid_o = fp_valid;
+  assign fp_data_o  = fp_data;
+  assign fp_beat_o  = framed;
+  always_comb begin
+    fp_beat      = framed;
+    fp_beat.kept = keeps_i;
+  end
 
   logic verdict_valid, verdict_good;
   walk_crc #(

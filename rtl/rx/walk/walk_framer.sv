@@ -306,6 +306,7 @@ module walk_framer
     out_q.first    <= first_q;
     out_q.last     <= beat_q.last;
     out_q.partial  <= beat_q.partial;
+    out_q.kept     <= 1'b0;
     out_q.seg_last <= beat_q.seg_last;
     out_q.marker   <= beat_q.marker;
     out_q.lane     <= 4'(marker_lane_q);

@@ -39,6 +39,7 @@ module walk_pack
     logic first;
     logic last;
     logic partial;
+    logic kept;
     logic seg_last;
     logic bad_marker;
   } mark_t;
@@ -80,6 +81,7 @@ module walk_pack
         first: st_beat_i.first,
         last: st_beat_i.last,
         partial: st_beat_i.partial,
+        kept: st_beat_i.kept,
         seg_last: st_beat_i.seg_last,
         bad_marker: st_bad_marker_i
     };
@@ -150,6 +152,7 @@ module walk_pack
 
   assign tail_valid_o       = valid_q[1] && mark2_q.last;
   assign tail_o.partial     = mark2_q.partial;
+  assign tail_o.kept        = mark2_q.kept;
   assign tail_o.seg_last    = mark2_q.seg_last;
   assign tail_o.bad_marker  = bad_marker;
   assign tail_o.nonzero_pad = nonzero_pad_q;

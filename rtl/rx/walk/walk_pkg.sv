@@ -14,8 +14,8 @@ package walk_pkg;
     logic [15:0]  bytes;
   } op_t;
 
-  // How the walk of a segment ended. WHOLE: all of it is walked; PARTIAL: it ends inside an FPDU; ERROR: an FPDU has one; NOT_WALKED: discarded, or
-  // left for want of report room.
+  // How the walk of a segment ended. WHOLE: all of it is walked, or the rest is carried; PARTIAL: it ends inside an FPDU that is not carried; ERROR: an FPDU has one;
+  // NOT_WALKED: discarded, or left for want of report room.
   typedef enum logic [1:0] {
     STOP_WHOLE      = 2'd0,
     STOP_PARTIAL    = 2'd1,
@@ -26,13 +26,19 @@ package walk_pkg;
   // Segments in the walk have places, as in the commit queue: so many bits.
   parameter int unsigned PLACE_W = 3;
 
+  // Octets of an FPDU that are carried over the end of a segment: so many bits.
+  parameter int unsigned CARRY_W = 13;
+
   // A segment in the walk.
   typedef struct packed {
     logic               chained;  // it continues the segment of place `behind`
     logic [PLACE_W-1:0] behind;
     logic [PLACE_W-1:0] place;
     logic               colour;   // the fence's
-    logic [15:0] flow;
+    logic               carries;  // an FPDU may be carried into it,
+    logic               fin;      // but none out of it
+    logic [CARRY_W-1:0] carry;    // octets that are put before it
+    logic [15:0]        flow;
     logic [31:0]        seq;
     logic [15:0]        len;
     logic [31:0]        msn;
@@ -76,6 +82,7 @@ package walk_pkg;
     logic        first;
     logic        last;
     logic        partial;   // with last: the segment ends inside this FPDU
+    logic        kept;      // with partial: it is carried
     logic        seg_last;  // with last: nothing of the segment is left
     logic        marker;    // lane `lane` is a marker
     logic [3:0]  lane;
@@ -93,6 +100,7 @@ package walk_pkg;
   // The result at an FPDU's end.
   typedef struct packed {
     logic        partial;
+    logic        kept;
     logic        seg_last;
     logic        bad_marker;
     logic        nonzero_pad;

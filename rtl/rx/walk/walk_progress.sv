@@ -20,8 +20,9 @@ module walk_progress
   input logic               end_i,        // the FPDU is finished
   input ddp_header_t        header_i,
   input logic               bad_i,        // the FPDU has an error
-  input logic        [15:0] offset_i,
+  input logic        [15:0] offset_i,     // signed: negative if it began before the segment
   input logic               partial_i,
+  input logic               kept_i,       // with partial_i: it is carried
   input logic               cut_i,        // neither the FPDU nor what follows it is walked
   input logic               seg_last_i,
 
@@ -36,11 +37,13 @@ module walk_progress
   output stop_e        done_stop_o,
   output logic         done_engine_o,
   output logic  [31:0] done_msn_o,
-  output logic  [31:0] done_mo_o
+  output logic  [31:0] done_mo_o,
+  output logic         carried_o,      // pulse: a segment's last FPDU is carried
+  output logic         full_o          // pulse: there was no room to carry it
 );
-  logic first_q, engine_q, engine_d, ended_q, counts_q, last_q;
+  logic first_q, engine_q, engine_d, ended_q, counts_q, last_q, carried;
   stop_e stop_q, stop_d;
-  logic [15:0] stop_at_q;
+  logic [15:0] offset_q, stop_at_q;  // in the segment
   logic [31:0] msn_q, msn_d, mo_q, mo_d, msn_more_q, mo_more_q;
 
   always_comb begin
@@ -48,11 +51,14 @@ module walk_progress
     engine_d = engine_q;
     if (stop_q == STOP_WHOLE) begin
       if (cut_i) stop_d = STOP_NOT_WALKED;
-      else if (partial_i) stop_d = STOP_PARTIAL;
+      else if (partial_i) stop_d = kept_i ? STOP_WHOLE : STOP_PARTIAL;
       else if (bad_i) stop_d = STOP_ERROR;
       else engine_d = engine_q || header_i.kind == CLASS_ENGINE;
+      // What is carried goes up as well: the engine needs it if the card cannot finish it.
+      if (carried) engine_d = 1'b1;
     end
   end
+  assign carried = stop_q == STOP_WHOLE && !cut_i && partial_i && kept_i;
 
   // `end_i` is late, so MSN and MO follow a cycle behind it. The next FPDU uses them behind its `begin_i`.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -105,6 +111,7 @@ module walk_progress
 
   // `end_i` comes two cycles behind `begin_i` at least.
   always_ff @(posedge clk_i) begin
+    offset_q   <= offset_i[15] ? '0 : offset_i;
     msn_more_q <= msn_q + 32'd1;
     mo_more_q  <= mo_q + 32'(header_i.payload_len);
   end
@@ -113,7 +120,7 @@ module walk_progress
     else if (end_i) engine_q <= engine_d;
     // Where the walk stops, if it does.
     if (begin_i && first_q) stop_at_q <= 16'd0;
-    else if (stop_q == STOP_WHOLE) stop_at_q <= offset_i;
+    else if (stop_q == STOP_WHOLE) stop_at_q <= offset_q;
     // `begin_i`, which is late, makes the values count.
     if (first_q && seg_valid_i && !(seg_i.chained && adjacent)) begin
       msn_q <= seg_i.chained ? of_behind.msn : seg_i.msn;
@@ -122,6 +129,11 @@ module walk_progress
       msn_q <= msn_d;
       mo_q  <= mo_d;
     end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {carried_o, full_o} <= '0;
+    else {carried_o, full_o} <= {end_i && carried, end_i && stop_q == STOP_WHOLE && stop_d == STOP_PARTIAL && seg_i.carries && !seg_i.fin};
   end
 
   logic done_q, done_engine_q;
@@ -135,7 +147,7 @@ module walk_progress
   end
   always_ff @(posedge clk_i) begin
     if (done_ready_i) begin
-      done_len_q    <= stop_d == STOP_WHOLE ? seg_i.len : (stop_q == STOP_WHOLE ? offset_i : stop_at_q);
+      done_len_q    <= stop_d == STOP_WHOLE && !carried ? seg_i.len : (stop_q == STOP_WHOLE ? offset_q : stop_at_q);
       done_stop_q   <= stop_d;
       done_engine_q <= engine_d;
     end
@@ -162,5 +174,6 @@ module walk_progress
 
   // A done would be lost otherwise.
   `WEFT_ASSERT(done_fits, end_i -> done_ready_i && !begin_i && !first_q)
+  `WEFT_ASSERT(offset_told, end_i -> offset_q == (offset_i[15] ? '0 : offset_i))
   `WEFT_ASSERT(more_told, end_i -> msn_more_q == msn_q + 32'd1 && mo_more_q - mo_q == 32'(header_i.payload_len))
 endmodule

@@ -14,7 +14,7 @@ module walk_report
   input  logic         [             7:0]       epoch_i,
   input  logic                                  port_i,
   input  logic         [            31:0]       seg_seq_i,
-  input  logic         [            15:0]       offset_i,
+  input  logic         [            15:0]       offset_i,       // signed
   input  ddp_header_t                           header_i,
   input  err_e                                  err_i,
   input  logic                                  nonzero_pad_i,
@@ -30,7 +30,7 @@ module walk_report
     report_o.flags[FPDU_REPORT_HEADER_VALID_BIT] = header_i.valid;
     report_o.flow                                = flow_i;
     report_o.epoch                               = epoch_i;
-    report_o.seq                                 = seg_seq_i + 32'(offset_i);
+    report_o.seq                                 = seg_seq_i + 32'(signed'(offset_i));
     report_o.ddp_control                         = header_i.ddp_control;
     report_o.rdmap_control                       = header_i.rdmap_control;
     report_o.verdict                             = err_i != ERR_NONE ? FPDU_VERDICT_ERROR : (engine ? FPDU_VERDICT_ENGINE : FPDU_VERDICT_PLACED);

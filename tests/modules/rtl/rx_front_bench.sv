@@ -92,6 +92,8 @@ module rx_front_bench
   logic         [     COUNT_W-1:0]       pl_count;
   flow_pulse_t                           row_written;
   rq_place_t                             attach;
+  flow_pulse_t                           left;
+  logic                                  wants;
   raw_count_t                            raw;
   logic         [NUM_COUNTERS-1:0][15:0] cnt_inc;
 
@@ -142,9 +144,11 @@ module rx_front_bench
     .tbl_rsp_o      (tbl_rsp),
     .row_written_o  (row_written),
     .attach_o       (attach),
+    .left_o         (left),
     .start_valid_o,
     .start_ready_i,
     .start_o        (start),
+    .wants_o        (wants),
     .pl_valid_o,
     .pl_ready_i,
     .pl_data_o,
@@ -199,6 +203,6 @@ module rx_front_bench
   assign idle_o          = front_idle && !open_q;
 
   logic unused;
-  assign unused = ^{trace, place_block, start, row_written, attach, raw, cnt_inc};
+  assign unused = ^{trace, left, wants, place_block, start, row_written, attach, raw, cnt_inc};
 
 endmodule

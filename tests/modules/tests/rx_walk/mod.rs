@@ -18,6 +18,11 @@ const STAG: u8 = 5;
 const PLACES: u64 = 8;
 const CNT_FENCES: usize = 76;
 const CNT_STALL_ELEMENT: usize = 45;
+const CNT_STALL_CARRY: usize = 89;
+/// Flows that may have an FPDU carried at a time.
+const CARRIES: usize = 8;
+/// From the end of a flow's walks to its next start, at the least: an ATTACH.
+const ATTACHES: u64 = 4;
 /// Cycles from one write of a row to the next, at the least: what the table takes for one.
 const ROWS_APART: u64 = 5;
 /// Rings lie so far apart.
@@ -72,7 +77,7 @@ fn region_row(r: &Region) -> [u8; 64] {
 
 fn flow_row(r: &Row, log2: u8) -> [u8; 64] {
     let mut row = [0; 64];
-    row[0] = u8::from(r.markers) | u8::from(r.crc) << 1 | 4;
+    row[0] = u8::from(r.markers) | u8::from(r.crc) << 1 | 4 | u8::from(r.carries) << 6;
     (row[1], row[2]) = (log2, r.epoch);
     row[4..8].copy_from_slice(&r.pd.to_le_bytes());
     row[8..12].copy_from_slice(&r.marker_base.to_le_bytes());
@@ -119,6 +124,8 @@ struct Seen {
     kinds: BTreeMap<u16, u32>,
     stops: [u32; 4],
     fences: u32,
+    /// Segments whose last FPDU was carried; that had no room for it.
+    carried: [u64; 2],
 }
 
 macro_rules! rx_walk_tests {
@@ -158,13 +165,17 @@ macro_rules! rx_walk_tests {
                                 pd: 7 + n as u32 % 2,
                                 marker_base: seq.wrapping_sub(4 * rng.u32(0..256)),
                                 ring,
+                                carries: n < CARRIES && rng.bool(),
                             },
                             seq,
+                            rest: vec![],
                             msn,
                             mo: 0,
                             done_msn: msn,
                             posted: msn.wrapping_sub(1),
                             in_walk: 0,
+                            held: 0,
+                            position: (msn, 0),
                             place: 0,
                             rings: vec![ring],
                         }
@@ -189,6 +200,7 @@ macro_rules! rx_walk_tests {
                 let (mut flush_last, mut flushed) = (None, 0);
                 let mut counts = [0u64; reference::COUNTERS];
                 let mut quiet = 0;
+                let (mut left, mut dropped) = (None, 0);
                 loop {
                     sim.step();
                     let now = sim.cycle();
@@ -248,7 +260,7 @@ macro_rules! rx_walk_tests {
                                 at: 0,
                             });
                         }
-                        r.segments.push_back(segment);
+                        r.start(segment);
                     }
                     i.start_valid = false;
                     // ---- what comes out: operations, then the end of their segment
@@ -288,13 +300,19 @@ macro_rules! rx_walk_tests {
                         let flow = &mut flows[segment.flow];
                         flow.in_walk -= 1;
                         flow.done_msn = done.msn;
+                        flow.position = (done.msn, done.mo);
                         let waits = offer.as_mut().filter(|o| o.segment.flow == segment.flow);
-                        if flow.in_walk == 0 && done.stop == 0 {
+                        (left, flow.held) = match done.stop {
+                            0 => (None, 0),
+                            _ => (Some(segment.flow), now + ATTACHES),
+                        };
+                        if flow.in_walk == 0 && done.stop == 0 && !flow.row.carries {
                             match waits {
                                 Some(o) => (o.segment.msn, o.segment.mo) = (done.msn, done.mo),
                                 None => (flow.msn, flow.mo) = (done.msn, done.mo),
                             }
-                        } else if flow.in_walk == 0 {
+                        } else if flow.in_walk == 0 && done.stop != 0 {
+                            flow.rest.clear();
                             // Somebody else has walked on, and gives the flow back.
                             (flow.msn, flow.mo) = (done.msn, done.mo);
                             if rng.bool() {
@@ -307,11 +325,14 @@ macro_rules! rx_walk_tests {
                                 tails.push_back(segment.flow);
                             }
                             flow.done_msn = flow.msn;
+                            flow.position = (flow.msn, flow.mo);
                             if waits.is_some() {
-                                offer = None;
+                                (offer, dropped) = (None, now);
                             }
                         }
                     }
+                    i.left_valid = left.is_some();
+                    i.left_flow = left.take().unwrap_or_default() as u16;
                     // ---- placed payload
                     if o.place_valid {
                         let since = *place_since.get_or_insert(now);
@@ -488,11 +509,11 @@ macro_rules! rx_walk_tests {
                         }
                     }
                     // ---- segments
-                    if offer.is_none() && ready && made < wanted && tails.is_empty() {
+                    if offer.is_none() && now > dropped && ready && made < wanted && tails.is_empty() {
                         let n = rng.usize(0..used);
                         let flow = &mut flows[n];
                         // Chained, or alone in the walk.
-                        if flow.in_walk == 0 || rng.u8(0..4) != 0 {
+                        if now >= flow.held && (flow.in_walk == 0 || rng.u8(0..4) != 0) {
                             if flow.posted.wrapping_sub(flow.msn) as i32 <= 0
                                 && rng.u8(0..30) != 0
                                 && flow.post(&mut rng, &mut r, 3)
@@ -501,24 +522,45 @@ macro_rules! rx_walk_tests {
                             }
                             let (seq, msn, mo) = (flow.seq, flow.msn, flow.mo);
                             let bytes = flow.segment(&mut rng, &r);
-                            let eager = flow.in_walk == 0 && rng.bool();
+                            let eager = flow.in_walk == 0 && !flow.row.carries && rng.bool();
+                            let fin = rng.u8(0..30) == 0;
                             if eager {
                                 payloads.push_back(Payload { number: made, bytes: bytes.clone(), at: 0 });
                             }
                             let (row, chained) = (flow.row, false);
-                            let segment = Segment { number: made, flow: n, row, seq, bytes, chained, msn, mo, started: 0 };
+                            let segment = Segment {
+                                number: made,
+                                flow: n,
+                                row,
+                                fin,
+                                seq,
+                                bytes,
+                                carried: 0,
+                                kept: false,
+                                chained,
+                                msn,
+                                mo,
+                                started: 0,
+                            };
                             offer = Some(Offer { segment, eager });
                             made += 1;
                         }
                     }
+                    i.start_wanted = false;
                     if let Some(Offer { segment, .. }) = &mut offer {
                         // Given with the row of this cycle; in the cycle in which it is written it is the one before.
                         let flow = &flows[segment.flow];
-                        if paces[4].start() {
+                        i.start_wanted = flow.row.carries && now >= flow.held && rng.u8(0..20) != 0;
+                        let starts = paces[4].start() && (i.start_wanted || !flow.row.carries);
+                        if i.start_wanted || starts {
                             let row = rows_before[segment.flow];
                             segment.row = row;
                             segment.chained = flow.in_walk != 0;
-                            i.start_valid = true;
+                            if row.carries {
+                                (segment.msn, segment.mo) = flow.position;
+                            }
+                            i.start_valid = starts;
+                            (i.start_carries, i.start_fin) = (row.carries, segment.fin);
                             i.start_chained = segment.chained;
                             (i.start_behind, i.start_place) = (flow.place, (started % PLACES) as u8);
                             i.start_flow = segment.flow as u16;
@@ -563,10 +605,12 @@ macro_rules! rx_walk_tests {
                 if std::mem::take(&mut counts[CNT_FENCES]) != ended {
                     return Err("fences were not counted".into());
                 }
-                counts[CNT_STALL_ELEMENT] = 0;
+                (counts[CNT_STALL_ELEMENT], counts[CNT_STALL_CARRY]) = (0, 0);
                 if counts != r.counts {
                     return Err(format!("counted {counts:?}\nshould be {:?}", r.counts).into());
                 }
+                all.carried[0] += r.counts[reference::CARRIED];
+                all.carried[1] += r.counts[reference::CARRY_FULL];
                 for (kind, n) in &r.seen {
                     *all.kinds.entry(*kind).or_default() += n;
                 }
@@ -586,11 +630,13 @@ macro_rules! rx_walk_tests {
                 });
                 let seen = seen.into_inner();
                 let (kinds, stops, fences) = (seen.kinds, seen.stops, seen.fences);
-                println!("{kinds:x?} {stops:?} {fences} fences");
+                let [carried, full] = seen.carried;
+                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room");
                 if std::env::var_os("RTL_SIM_SEED").is_none() && seeds >= 16 {
                     // Every error of the table in docs/card.md, every end of a walk.
                     assert!(kinds.len() == 19, "what came: {kinds:x?}");
                     assert!(stops.iter().all(|n| *n > 10) && fences > 100);
+                    assert!(carried > 100 && full > 0);
                 }
             }
         }

@@ -9,11 +9,15 @@ use std::collections::{BTreeMap, VecDeque};
 pub const LOCAL_WRITE: u8 = 1;
 pub const REMOTE_WRITE: u8 = 4;
 pub const READ_SINK: u8 = 8;
-pub const COUNTERS: usize = 78;
+pub const COUNTERS: usize = 90;
 
 const FPDUS: usize = 24;
 const TO_ENGINE: usize = 26;
 const NONZERO_PAD: usize = 27;
+pub const CARRIED: usize = 87;
+pub const CARRY_FULL: usize = 88;
+/// Words that are carried at most.
+const CARRY_WORDS: usize = 1024;
 
 /// CRC32C bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -89,6 +93,8 @@ pub struct Row {
     pub pd: u32,
     pub marker_base: u32,
     pub ring: usize,
+    /// FPDUs are carried over the ends of segments.
+    pub carries: bool,
 }
 
 /// A value and when it was set.
@@ -124,8 +130,15 @@ pub struct Segment {
     pub number: u64,
     pub flow: usize,
     pub row: Row,
+    pub fin: bool,
+    /// Where `bytes` begin.
     pub seq: u32,
+    /// Its payload; in the walk with the octets that are carried before it.
     pub bytes: Vec<u8>,
+    /// So many of them are carried.
+    pub carried: usize,
+    /// The FPDU that it does not end is carried out of it.
+    pub kept: bool,
     pub chained: bool,
     pub msn: u32,
     pub mo: u32,
@@ -334,6 +347,8 @@ pub struct Reference {
     engine: bool,
     msn: u32,
     mo: u32,
+    /// By flow, the octets of an FPDU that its segment did not end.
+    carried: BTreeMap<usize, Vec<u8>>,
     /// How the last segment of each flow ended: what a chained one continues.
     left: BTreeMap<usize, (Stop, u32, u32)>,
     places: Vec<Op>,
@@ -357,6 +372,7 @@ impl Reference {
             engine: false,
             msn: 0,
             mo: 0,
+            carried: BTreeMap::new(),
             left: BTreeMap::new(),
             places: vec![],
         }
@@ -380,9 +396,38 @@ impl Reference {
         Ok(())
     }
 
-    /// When byte `count` (from 1) of a segment had been taken.
-    fn taken(&self, number: u64, count: usize) -> Option<u64> {
-        let log = self.fed.get(&number)?;
+    /// A segment is started: what is carried into it and out of it is known by its length fields alone.
+    pub fn start(&mut self, mut s: Segment) {
+        if s.row.carries {
+            let mut bytes = self.carried.remove(&s.flow).unwrap_or_default();
+            s.carried = bytes.len();
+            s.seq = s.seq.wrapping_sub(bytes.len() as u32);
+            bytes.append(&mut s.bytes);
+            s.bytes = bytes;
+            let mut at = 0;
+            let rest = loop {
+                match framed(&s, at) {
+                    Framed::End => break None,
+                    Framed::Partial => break Some(s.bytes[at..].to_vec()),
+                    Framed::Whole(fpdu) => at = fpdu.end,
+                }
+            };
+            let rest = rest.filter(|rest| !s.fin && rest.len() / 4 <= CARRY_WORDS);
+            if let Some(rest) = rest {
+                s.kept = true;
+                self.carried.insert(s.flow, rest);
+            }
+        }
+        self.segments.push_back(s);
+    }
+
+    /// When byte `count` (from 1) of a segment had been taken; what is carried was there before.
+    fn taken(&self, s: &Segment, count: usize) -> Option<u64> {
+        let count = count.saturating_sub(s.carried);
+        if count == 0 {
+            return Some(s.started);
+        }
+        let log = self.fed.get(&s.number)?;
         log.iter().find(|f| f.1 >= count).map(|f| f.0)
     }
 
@@ -395,7 +440,7 @@ impl Reference {
         let Framed::Whole(fpdu) = framed(s, self.offset) else {
             return Err(format!("an operation of no FPDU: {op:x?}"));
         };
-        let whole = self.taken(s.number, fpdu.end);
+        let whole = self.taken(s, fpdu.end);
         if whole.is_none_or(|whole| op.shown < whole) {
             return Err(format!("before its FPDU was there: {op:x?}"));
         }
@@ -404,7 +449,7 @@ impl Reference {
             return Ok(());
         }
         let places = std::mem::take(&mut self.places);
-        let from = self.taken(s.number, self.offset + 1).unwrap_or(0);
+        let from = self.taken(s, self.offset + 1).unwrap_or(0);
         let to = places.first().map_or(op.shown, |place| place.shown);
         let outcomes = self.judge(s, &fpdu, from, to);
         let placed: Vec<_> = places.iter().map(|p| (p.iova, p.bytes)).collect();
@@ -608,7 +653,8 @@ impl Reference {
             r[32..36].copy_from_slice(&h.rsvd.to_le_bytes());
             r[36..40].copy_from_slice(&(h.payload as u32).to_le_bytes());
         }
-        r[40..42].copy_from_slice(&(self.offset as u16).to_le_bytes());
+        let offset = (self.offset as u16).wrapping_sub(s.carried as u16);
+        r[40..42].copy_from_slice(&offset.to_le_bytes());
         r
     }
 
@@ -619,22 +665,31 @@ impl Reference {
             return Err("done between a placement and its report".into());
         }
         let s = self.segments.pop_front().ok_or("done with nothing")?;
+        let mut end = s.bytes.len();
         if self.stop == Stop::Whole {
             match framed(&s, self.offset) {
                 Framed::End => {}
-                Framed::Partial => self.stop = Stop::Partial,
+                Framed::Partial if s.kept => {
+                    self.engine = true;
+                    self.counts[CARRIED] += 1;
+                    end = self.offset;
+                }
+                Framed::Partial => {
+                    self.counts[CARRY_FULL] += u64::from(s.row.carries && !s.fin);
+                    self.stop = Stop::Partial;
+                }
                 Framed::Whole(_) => return Err("done before all was told".into()),
             }
         }
         let (stop, len) = match self.stop {
-            Stop::Whole => (0, s.bytes.len()),
+            Stop::Whole => (0, end),
             Stop::Partial => (1, self.offset),
             Stop::Error => (2, self.offset),
             Stop::NotWalked => (3, 0),
         };
         let should = Done {
             stop,
-            len: len as u16,
+            len: len.saturating_sub(s.carried) as u16,
             engine: self.engine,
             msn: self.msn,
             mo: self.mo,
@@ -643,6 +698,9 @@ impl Reference {
             return Err(format!("{done:?}, should be {should:?}"));
         }
         self.stops[usize::from(stop)] += 1;
+        if stop != 0 {
+            self.carried.remove(&s.flow);
+        }
         self.left.insert(s.flow, (self.stop, self.msn, self.mo));
         self.begun = false;
         self.fed.remove(&s.number);

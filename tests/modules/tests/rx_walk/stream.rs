@@ -15,12 +15,18 @@ const AHEAD: u32 = 12;
 pub struct Flow {
     pub row: Row,
     pub seq: u32,
+    /// Of a flow that carries: what follows there, made already.
+    pub rest: Vec<u8>,
     pub msn: u32,
     pub mo: u32,
     /// Where the walk is, by the last `done`.
     pub done_msn: u32,
     pub posted: u32,
     pub in_walk: usize,
+    /// MSN and MO behind what is walked.
+    pub position: (u32, u32),
+    /// Nothing of it is started before this cycle.
+    pub held: u64,
     /// Place of its youngest segment in the walk.
     pub place: u8,
     /// Its rings: the one in its row, and those before it that may still be read.
@@ -112,8 +118,12 @@ impl Flow {
 
     /// The next segment's payload.
     pub fn segment(&mut self, rng: &mut Rng, r: &Reference) -> Vec<u8> {
-        let mut bytes = vec![];
+        let mut bytes = std::mem::take(&mut self.rest);
+        let begun = !bytes.is_empty();
         for _ in 0..[1, 1, 1, 2, 3, 6][rng.usize(0..6)] {
+            if begun && rng.bool() {
+                break;
+            }
             let ulpdu = self.any_ulpdu(rng, r);
             self.put(rng, &mut bytes, &ulpdu);
         }
@@ -127,6 +137,7 @@ impl Flow {
                 bytes.extend(rng.u16(..).to_be_bytes());
                 bytes.extend((0..rng.usize(0..20)).map(|_| rng.u8(..)));
             }
+            4..20 if self.row.carries => self.rest = bytes.split_off(rng.usize(1..=bytes.len())),
             _ => {}
         }
         self.seq = self.seq.wrapping_add(bytes.len() as u32);
