@@ -53,6 +53,7 @@ module walk_pack_formal
     logic             first;
     logic             last;
     logic             partial;
+    logic             kept;
     logic             seg_last;
     logic             bad_marker;  // up to this beat
     logic             bad_pad;
@@ -101,6 +102,7 @@ module walk_pack_formal
     in.first      = first_q;
     in.last       = beat.last;
     in.partial    = beat.partial;
+    in.kept       = beat.kept;
     in.seg_last   = beat.seg_last;
     in.bad_marker = st_bad_marker_i || (!first_q && bad_marker_q);
     in.bad_pad    = bad_pad || (!first_q && bad_pad_q);
@@ -195,7 +197,7 @@ module walk_pack_formal
       nothing_left : assert (!idle || inside_q < HELD_W'(WORDS));
       tail_when : assert (tail_valid == (valid_q[2] && at_q[2].last));
       tail_same :
-      assert (!tail_valid || (tail.partial == at_q[2].partial && tail.seg_last == at_q[2].seg_last && tail.bad_marker == at_q[2].bad_marker));
+      assert (!tail_valid || (tail.partial == at_q[2].partial && tail.kept == at_q[2].kept && tail.seg_last == at_q[2].seg_last && tail.bad_marker == at_q[2].bad_marker));
       tail_pad : assert (!(tail_valid && !tail.partial) || tail.nonzero_pad == at_q[2].bad_pad);
       // Beats of an FPDU are those of its words; of a whole one with a header, those of its payload.
       tail_beats : assert (!tail_valid || tail.beats == 12'((at_q[2].earlier + 15'(at_q[2].words) + 15'(WORDS - 1)) >> LANE_W));
@@ -273,8 +275,8 @@ module walk_pack_formal
       // Stage 1.
       inv_1 :
       assert (!valid_q[1] || (dut.low_q == at_q[1].from && dut.payload == at_q[1].words &&
-                     {dut.mark1_q.first, dut.mark1_q.last, dut.mark1_q.partial, dut.mark1_q.seg_last, dut.mark1_q.bad_marker} ==
-                     {at_q[1].first, at_q[1].last, at_q[1].partial, at_q[1].seg_last, at_q[1].marker}));
+                     {dut.mark1_q.first, dut.mark1_q.last, dut.mark1_q.partial, dut.mark1_q.kept, dut.mark1_q.seg_last, dut.mark1_q.bad_marker} ==
+                     {at_q[1].first, at_q[1].last, at_q[1].partial, at_q[1].kept, at_q[1].seg_last, at_q[1].marker}));
       inv_1_pad :
       assert (!valid_q[1] || (dut.pad_here_q == at_q[1].pad_here && (dut.pad_here_q && (dut.nonzero_pad & dut.pad_word_q) != '0) == at_q[1].pad));
       inv_1_word :
@@ -285,8 +287,8 @@ module walk_pack_formal
       // Stage 2.
       inv_2 :
       assert (!valid_q[2] || (dut.kept2_q == LANE_W'(at_q[2].earlier) && dut.turn_q == LANE_W'(at_q[2].from) - LANE_W'(at_q[2].earlier) &&
-                     {dut.mark2_q.first, dut.mark2_q.last, dut.mark2_q.partial, dut.mark2_q.seg_last, dut.mark2_q.bad_marker} ==
-                     {at_q[2].first, at_q[2].last, at_q[2].partial, at_q[2].seg_last, at_q[2].marker}));
+                     {dut.mark2_q.first, dut.mark2_q.last, dut.mark2_q.partial, dut.mark2_q.kept, dut.mark2_q.seg_last, dut.mark2_q.bad_marker} ==
+                     {at_q[2].first, at_q[2].last, at_q[2].partial, at_q[2].kept, at_q[2].seg_last, at_q[2].marker}));
       inv_2_full :
       assert (!valid_q[2] || (dut.full_q == (filled(
           at_q[2]

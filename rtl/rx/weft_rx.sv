@@ -97,12 +97,12 @@ module weft_rx
 
   // ---------------------------------------------------------------- front
   logic wants, start_valid, start_ready, done_valid, op_block, place_block, close_valid, close_ready, front_idle;
-  segment_t                start;
-  walk_done_t              done;
-  rx_close_t               close;
+  segment_t   start;
+  walk_done_t done;
+  rx_close_t  close;
   flow_pulse_t row_written, left;
-  rq_place_t               attach;
-  raw_count_t  [PORTS-1:0] raw;
+  rq_place_t              attach;
+  raw_count_t [PORTS-1:0] raw;
   logic pl_valid, pl_ready, pl_last, rd_req, rd_grant, free_valid;
   logic [DATA_W-1:0] pl_data, rd_data;
   logic [COUNT_W-1:0] pl_count;

@@ -110,7 +110,7 @@ module rx_flow_state
   rx_position_t kept_q[WALKS];
   logic [WALK_W-1:0] place, place_q;
   logic [WALKS-1:0][WALK_W-1:0] kept_place_q;  // where the kept ATTACH of each segment is stored
-  logic [15:0] left_flow_q;
+  logic [     15:0]             left_flow_q;
   logic attached_q, placed_q, left_q;  // placed_q: an ATTACH has replaced the position
   logic [WALKS-1:0] kept_valid_q, walked, walked_q, keep_q;  // walked_q: the flow's segments in the walk, unchanged during hold_o
   logic [FLOW_W:0] clear_q;
@@ -175,7 +175,7 @@ module rx_flow_state
   // The request and the row stand until the next access.
   assign rq_place_o      = '{valid: attached_q, flow : row_written_o.flow, msn: attach_req.msn, rq_base: row_q.rq_base, rq_log2: row_q.rq_log2};
   // No position comes from dispatch in the cycles around Apply.
-  assign left_o          = '{valid: left_q || placed_q, flow: placed_q ? row_written_o.flow : left_flow_q};
+  assign left_o          = '{valid: left_q || placed_q, flow : placed_q ? row_written_o.flow : left_flow_q};
   assign kept_valid_o    = kept_valid_q;
   // No walk ends in Judge.
   assign kept_o          = kept_q[state_q==Judge?place_q : kept_place_q[busy_head_i]];
@@ -209,7 +209,7 @@ module rx_flow_state
       attach_o            <= 1'b0;
       attached_q          <= 1'b0;
       placed_q            <= 1'b0;
-      left_q        <= 1'b0;
+      left_q              <= 1'b0;
       refused_o           <= 1'b0;
     end else begin
       state_q <= state_d;
@@ -228,7 +228,7 @@ module rx_flow_state
       attach_o            <= applied;
       attached_q          <= applied && position_req.attached && !freshens;
       placed_q            <= applied && !flow_in_walk && !freshens;
-      left_q        <= upd_valid_i && !upd_position_i.attached;
+      left_q              <= upd_valid_i && !upd_position_i.attached;
       refused_o           <= apply && req_q.write && is_attach && !attach_ok_q;
     end
   end

@@ -37,7 +37,7 @@ module rx_walk
   input logic       rst_ni,
   input logic [1:0] closed_i, // level, of each port: no room for more reports
 
-  input  logic     wants_i,         // level: start_i is of a flow that carries, and will come once it can
+  input  logic     wants_i,        // level: start_i is of a flow that carries, and will come once it can
   input  logic     start_valid_i,
   output logic     start_ready_o,
   // verilator lint_off UNUSEDSIGNAL
@@ -105,10 +105,10 @@ module rx_walk
   // ------------------------------------------------------------------ start
   segment_t seg, start, seg_in;
   logic seg_valid, seg_ready, seg_room, fpdus_ready, carry_idle, carry_waits, keeps, fp_valid;
-  logic       [ DATA_W-1:0] fp_data;
-  fpdu_beat_t               fp_beat;
-  logic [15:0] framed_len;
-  logic [31:0] framed_seq;
+  logic       [DATA_W-1:0] fp_data;
+  fpdu_beat_t              fp_beat;
+  logic       [      15:0] framed_len;
+  logic       [      31:0] framed_seq;
   logic framed_valid, framed_ready, framed_last;
   logic [ DATA_W-1:0] framed_data;
   logic [COUNT_W-1:0] framed_count;

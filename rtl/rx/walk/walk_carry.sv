@@ -4,17 +4,16 @@
 //            a flow that carries, and will come once it can. Another start passes in its cycle; so do beats of segments before which nothing is put.
 //            `keeps_o` is of the cycle of a framed beat. `left_i` is a pulse.
 // Pipeline:  state | registers                 | what happens                                       | left when
-//            Pass  | framed_q, open_q          | starts and payload pass                            | a start is wanted, and nothing is before it
-//            Look  | place_q, found_q          | the flow's place is looked for, or a free one      | always; as long as it is wanted
-//            Take  | carry_q, len_q, seq_q     | the segment's length and sequence number are those | likewise
-//                  |                           | of what is framed                                  |
-//            Issue |                           | the start may come                                 | it has: Feed, or Pass with nothing carried
+//            Pass  | seen_q, same_q            | starts and payload pass; of a start that is wanted | nothing is before it any more, or will be in the
+//                  |                           | the flow's place is looked for, or a free one      | next cycle
+//            Issue | carry_q, place_q          | the start may come: it is of what is carried and   | it has: Feed, or Pass with nothing carried
+//                  |                           | the segment                                        |
 //            Feed  | beats of the place, read_q | the carried words go into u_packer                | the last one went
 //            Odd   |                           | so do up to three octets behind them               | they went
 //            Body  |                           | so does the payload                                | its last beat went
 //            Drain |                           | the packer is emptied                              | its last beat went
 // Why:       What is carried is taken from walk_framer's output, where an FPDU begins in lane 0. Where the segment ends is known there alone, so a
-//            segment of a flow that carries is not started before the one before it is framed. Others do not wait.
+//            segment of a flow that carries is not started before the one before it is framed: that costs two cycles. Others do not wait.
 //            A place is a flow's from the end of a segment that is carried to the start of the next. A flow that leaves the card gives its place away;
 //            whatever of it is in the walk then leaves the card as well, later.
 //            Framed beats are written where carried ones were read: those of the same octets, and later.
@@ -73,8 +72,6 @@ module walk_carry
 
   typedef enum logic [2:0] {
     Pass,
-    Look,   // the flow's place
-    Take,   // what it holds
     Issue,  // the start may come
     Feed,   // the carried words
     Odd,    // the octets behind them
@@ -85,22 +82,30 @@ module walk_carry
 
   // What a place holds, and the segment in hand.
   logic [CARRIES-1:0] valid_q, match;
-  logic [CARRIES-1:0][15:0] flow_q;
+  logic [CARRIES-1:0][      15:0] flow_q;
   logic [CARRIES-1:0][WORD_W-1:0] words_q;
-  logic [CARRIES-1:0][1:0] odd_q;
-  logic [CARRIES-1:0][23:0] octets_q;  // behind the words
-  logic [INDEX_W-1:0] match_index, free_index, place_q;
-  logic has_place_q, found_q, joins_q, fin_q, framing_q, tail_open_q;
-  logic [15:0] of_flow_q;
-  logic [WORD_W-1:0] held_words;
-  logic [1:0] held_odd;
-  logic [CARRY_W-1:0] carry, carry_q;
-  logic [15:0] len_q;
-  logic [31:0] seq_q;
+  logic [CARRIES-1:0][       1:0] odd_q;
+  logic [CARRIES-1:0][      23:0] octets_q;  // behind the words
+  logic [INDEX_W-1:0] match_index, free_index, place, place_q;
+  logic has_place_q, joins, joins_q, fin_q, framing_q, tail_open_q;
+  logic [      15:0] of_flow_q;
+  logic [WORD_W-1:0] words;
+  logic [1:0] odd, held_odd;
+  logic [CARRY_W-1:0] carry_q;
+
+  // Of the start that is wanted, a cycle ago: its flow's place, or a free one; the segment that is framed is of its flow.
+  typedef struct packed {
+    logic               found;
+    logic               has;
+    logic [INDEX_W-1:0] place;
+  } seen_t;
+  seen_t               seen_q;
+  logic  [CARRIES-1:0] free;
+  logic prepared_q, same_q, same, fresh_q, go;
 
   // ------------------------------------------------------------------ starts
   logic [3:0] framed_q, open_q;  // starts that are not framed; whose payload has not all passed, or has before they come
-  logic issued, through, framed, passed, quiet_q;
+  logic issued, through, framed, passed;
   logic packed_valid, packed_ready, packed_last, in_valid, in_ready, in_last;
   logic [COUNT_W-1:0] packed_count, in_count;
   logic [DATA_W-1:0] packed_data, in_data;
@@ -111,9 +116,9 @@ module walk_carry
     start_o       = start_i;
     start_o.carry = state_q == Issue ? carry_q : '0;
   end
-  assign len_o   = state_q == Issue ? len_q : start_i.len;
-  assign seq_o   = state_q == Issue ? seq_q : start_i.seq;
-  assign waits_o = wants_i && state_q == Pass && !quiet_q;
+  assign len_o   = start_i.len + 16'(start_o.carry);
+  assign seq_o   = start_i.seq - 32'(start_o.carry);
+  assign waits_o = wants_i && state_q == Pass && !go;
 
   assign framed  = fp_valid_i && fp_beat_i.last && fp_beat_i.seg_last;
   assign passed  = pl_valid_o && pl_ready_i && pl_last_o;
@@ -123,34 +128,43 @@ module walk_carry
     free_index  = '0;
     for (int unsigned i = 0; i < CARRIES; i++) begin
       match[i] = valid_q[i] && flow_q[i] == start_i.flow;
+      free[i]  = !valid_q[i] && !(framing_q && has_place_q && place_q == INDEX_W'(i));
       if (match[i]) match_index |= INDEX_W'(i);
     end
-    for (int unsigned i = CARRIES; i > 0; i--) if (!valid_q[i-1]) free_index = INDEX_W'(i - 1);
+    for (int unsigned i = CARRIES; i > 0; i--) if (free[i-1]) free_index = INDEX_W'(i - 1);
   end
-  assign held_words = words_q[place_q];
-  assign held_odd   = odd_q[place_q];
-  assign carry      = found_q ? CARRY_W'({held_words, held_odd}) : '0;
+  assign held_odd = odd_q[place_q];
+
+  // Nothing is before it: all that was started is framed, or the last of it is in this cycle, which may be what is carried.
+  assign go       = prepared_q && wants_i && open_q == '0 && (framed_q == '0 ? fresh_q : framed_q == 4'd1 && framed);
+  assign same     = same_q && framing_q;
+  assign joins    = same ? kept : seen_q.found;
+  assign words    = same ? kept_words : words_q[seen_q.place];
+  assign odd      = same ? odd_left_q : odd_q[seen_q.place];
+  // A place that is given away in this cycle is free.
+  assign place    = (same && has_place_q) || !seen_q.has ? place_q : seen_q.place;
 
   logic [WORD_W-1:0] unread_q, unsent_q;
   logic [BEAT_W-1:0] read_q;
   logic read, read_valid_q, sent;
   logic [DATA_W-1:0] read_data;
-  logic few;  // the words that are left are at most a beat
+  logic              few;  // the words that are left are at most a beat
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q  <= Pass;
-      framed_q <= '0;
-      open_q   <= '0;
-      quiet_q  <= 1'b0;
+      state_q    <= Pass;
+      framed_q   <= '0;
+      open_q     <= '0;
+      prepared_q <= 1'b0;
+      fresh_q    <= 1'b0;
     end else begin
-      framed_q <= framed_q + 4'(issued) - 4'(framed);
-      open_q   <= open_q + 4'(issued) - 4'(passed);
-      quiet_q  <= framed_q == '0 && open_q == '0 && !issued;
+      framed_q   <= framed_q + 4'(issued) - 4'(framed);
+      open_q     <= open_q + 4'(issued) - 4'(passed);
+      prepared_q <= wants_i && !issued;
+      // What was looked up a cycle ago knows of all places.
+      fresh_q    <= !framed;
       unique case (state_q)
-        Pass:    if (wants_i && quiet_q) state_q <= Look;
-        Look:    state_q <= wants_i ? Take : Pass;
-        Take:    state_q <= wants_i ? Issue : Pass;
+        Pass:    if (go) state_q <= Issue;
         Issue: begin
           if (issued) state_q <= !joins_q ? Pass : unread_q != '0 ? Feed : Odd;
           else if (!wants_i) state_q <= Pass;
@@ -165,16 +179,13 @@ module walk_carry
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Look) begin
-      place_q     <= match != '0 ? match_index : free_index;
-      found_q     <= match != '0;
-      has_place_q <= match != '0 || !(&valid_q);
-    end
-    if (state_q == Take) begin
-      joins_q <= carry != '0;
-      carry_q <= carry;
-      len_q   <= start_i.len + 16'(carry);
-      seq_q   <= start_i.seq - 32'(carry);
+    seen_q <= '{found: match != '0, has: match != '0 || free != '0, place: match != '0 ? match_index : free_index};
+    same_q <= of_flow_q == start_i.flow;
+    if (state_q == Pass && go) begin
+      place_q     <= place;
+      has_place_q <= seen_q.has || (framing_q && has_place_q && (same || !kept));
+      joins_q     <= joins;
+      carry_q     <= joins ? CARRY_W'({words, odd}) : '0;
     end
     if (state_q == Issue) begin
       of_flow_q <= start_i.flow;
@@ -206,7 +217,7 @@ module walk_carry
       for (int unsigned i = 0; i < CARRIES; i++) begin
         if (left_i.valid && flow_q[i] == left_i.flow) valid_q[i] <= 1'b0;
       end
-      if (takes && found_q) valid_q[place_q] <= 1'b0;
+      if (takes && joins_q) valid_q[place_q] <= 1'b0;
       if (kept) valid_q[place_q] <= 1'b1;
       framing_q   <= takes || (framing_q && !framed);
       tail_open_q <= (takes || tail_open_q) && !passed;
@@ -214,7 +225,7 @@ module walk_carry
   end
   always_ff @(posedge clk_i) begin
     if (fp_valid_i) beat_q <= too_long ? beat : beat + 1'b1;
-    if (state_q == Issue) odd_left_q <= len_q[1:0];
+    if (state_q == Issue) odd_left_q <= len_o[1:0];
     if (kept) begin
       flow_q[place_q]  <= of_flow_q;
       words_q[place_q] <= kept_words;
@@ -246,9 +257,9 @@ module walk_carry
     else if (sent) read_valid_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
-    if (state_q == Take) begin
-      unread_q <= held_words;
-      unsent_q <= held_words;
+    if (state_q == Pass) begin
+      unread_q <= words;
+      unsent_q <= words;
       read_q   <= '0;
     end
     if (read) begin
@@ -293,7 +304,7 @@ module walk_carry
     .out_last_o (packed_last)
   );
 
-  assign through      = state_q inside {Pass, Look, Take} || (state_q == Issue && !joins_q);
+  assign through      = state_q == Pass || (state_q == Issue && !joins_q);
   assign packed_ready = !through && pl_ready_i;
   assign pl_ready_o   = through ? pl_ready_i : state_q == Body && in_ready;
   assign pl_valid_o   = through ? pl_valid_i : packed_valid;
@@ -309,11 +320,11 @@ module walk_carry
   if ((1 << INDEX_W) != CARRIES || CARRIES < 2 || (1 << BEAT_W) != BEATS || BEATS < 2) begin : gen_param_check
     $error("walk_carry: CARRIES and CARRY_BYTES / (DATA_W / 8) must be powers of two from 2 up");
   end
-  `WEFT_ASSERT(alone_when_issued, state_q inside {Look, Take, Issue} -> framed_q == '0 && open_q == '0 && !fp_valid_i)
+  `WEFT_ASSERT(alone_when_issued, state_q == Issue -> framed_q == '0 && open_q == '0 && !fp_valid_i)
   `WEFT_ASSERT(wanted_then, issued && start_i.carries -> state_q == Issue && wants_i)
   `WEFT_ASSERT(nothing_before, wants_i -> start_i.carries)
   `WEFT_ASSERT(one_place, $onehot0(match))
   `WEFT_ASSERT(no_more_than_counted, framed_q != '1)
   `WEFT_ASSERT(framed_was_started, framed -> framed_q != '0)
-  `WEFT_ASSERT(odd_lies_behind, kept -> (odd_left_q == 2'd0) == (len_q[1:0] == 2'd0))
+  `WEFT_ASSERT(something_is_carried, state_q == Issue && joins_q -> carry_q != '0)
 endmodule

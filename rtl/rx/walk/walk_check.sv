@@ -270,7 +270,7 @@ module walk_check
     .cnt_inc_o    (output_cnt)
   );
   always_comb begin
-    cnt_inc_o                           = output_cnt;
+    cnt_inc_o                          = output_cnt;
     cnt_inc_o[CNT_RX_SEGMENTS_CARRIED] = 16'(carried);
     cnt_inc_o[CNT_RX_CARRY_FULL]       = 16'(carry_full);
   end

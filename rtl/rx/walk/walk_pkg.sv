@@ -38,7 +38,7 @@ package walk_pkg;
     logic               carries;  // an FPDU may be carried into it,
     logic               fin;      // but none out of it
     logic [CARRY_W-1:0] carry;    // octets that are put before it
-    logic [15:0]        flow;
+    logic [15:0] flow;
     logic [31:0]        seq;
     logic [15:0]        len;
     logic [31:0]        msn;

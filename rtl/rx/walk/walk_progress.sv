@@ -38,8 +38,8 @@ module walk_progress
   output logic         done_engine_o,
   output logic  [31:0] done_msn_o,
   output logic  [31:0] done_mo_o,
-  output logic         carried_o,      // pulse: a segment's last FPDU is carried
-  output logic         full_o          // pulse: there was no room to carry it
+  output logic         carried_o,       // pulse: a segment's last FPDU is carried
+  output logic         full_o           // pulse: there was no room to carry it
 );
   logic first_q, engine_q, engine_d, ended_q, counts_q, last_q, carried;
   stop_e stop_q, stop_d;

@@ -57,9 +57,22 @@ const SILENCE: u64 = 40_000;
 /// What a frame has in it, and the flow that it is of.
 #[derive(Clone, Copy)]
 enum Frame {
-    Write { flow: usize, bytes: usize },
-    Send { flow: usize },
-    Acknowledgment { flow: usize },
+    Write {
+        flow: usize,
+        bytes: usize,
+    },
+    /// So many octets of a stream, to which a Write may have been added.
+    Piece {
+        flow: usize,
+        write: Option<usize>,
+        octets: usize,
+    },
+    Send {
+        flow: usize,
+    },
+    Acknowledgment {
+        flow: usize,
+    },
 }
 
 /// Frames that come one behind the other.
@@ -67,6 +80,8 @@ pub(super) struct Mix {
     name: String,
     flows: usize,
     memory: Timing,
+    /// Of the flows' rows, beside those that all have.
+    flags: u8,
     frame: Box<dyn Fn(usize) -> Frame>,
 }
 
@@ -76,6 +91,7 @@ impl Mix {
             name,
             flows,
             memory: host_memory(),
+            flags: 0,
             frame: Box::new(frame),
         }
     }
@@ -98,6 +114,14 @@ impl Mix {
             true => Frame::Acknowledgment { flow: 0 },
             false => Frame::Write { flow: 0, bytes },
         })
+    }
+
+    /// Of a flow whose FPDUs the card carries over the ends of segments.
+    fn carried(name: &str, frame: impl Fn(usize) -> Frame + 'static) -> Self {
+        Self {
+            flags: FlowRxRow::CARRY,
+            ..Self::new(name.into(), 1, frame)
+        }
     }
 
     /// Sends of so many flows in turn.
@@ -143,6 +167,23 @@ fn mixes() -> Vec<Mix> {
     ));
     all.push(Mix::writes("64-byte Writes received", 64));
     all.push(Mix::writes("1460-byte segments received", 1460 - FRAMING));
+    let piece = |whole: bool, octets| Frame::Piece {
+        flow: 0,
+        write: whole.then_some(1460 - FRAMING),
+        octets,
+    };
+    all.push(Mix::carried(
+        "1460-byte segments, every 10th cut in two",
+        move |n| match n % 11 {
+            0 => piece(true, 730),
+            1 => piece(false, 730),
+            _ => piece(true, 1460),
+        },
+    ));
+    all.push(Mix::carried(
+        "1460-byte segments, each ends inside an FPDU",
+        move |n| piece(true, if n == 0 { 730 } else { 1460 }),
+    ));
     all
 }
 
@@ -268,6 +309,7 @@ impl Wire {
     fn new(kind: CardKind, mix: &Mix, frames: usize) -> Self {
         let octets = |n| match (mix.frame)(n) {
             Frame::Write { bytes, .. } => HEADERS + FRAMING + bytes,
+            Frame::Piece { octets, .. } => HEADERS + octets,
             Frame::Send { .. } => HEADERS + FRAMING + 4 + SEND,
             Frame::Acknowledgment { .. } => HEADERS,
         };
@@ -283,6 +325,8 @@ struct Flow {
     ends: Ends,
     seq: u32,
     msn: u32,
+    /// Octets of its stream that are not sent yet.
+    rest: Vec<u8>,
 }
 
 /// A card with flows, and a peer for each.
@@ -329,7 +373,7 @@ impl Peers {
             assert!(written.is_ok(), "the ring has this slot");
         }
         let rx = FlowRxRow {
-            flags: FlowRxRow::CRC | FlowRxRow::VALID,
+            flags: FlowRxRow::CRC | FlowRxRow::VALID | mix.flags,
             rq_log2: RQ_LOG2,
             pd: PD,
             marker_base: SEQ,
@@ -353,6 +397,7 @@ impl Peers {
                 ends,
                 seq: SEQ,
                 msn: 1,
+                rest: vec![],
             });
         }
         bench.settle(1_000_000)?;
@@ -366,14 +411,24 @@ impl Peers {
 
     /// The mix's `number`th frame comes to the card. Its octets.
     fn deliver(&mut self, mix: &Mix, number: usize) -> usize {
+        let write = |bytes: usize| {
+            let to = (number * bytes % (MEMORY - bytes)) as u64;
+            let mut ulpdu = vec![0xc1, 0x40];
+            ulpdu.extend_from_slice(&STAG.to_be_bytes());
+            ulpdu.extend_from_slice(&to.to_be_bytes());
+            ulpdu.resize(14 + bytes, number as u8);
+            ulpdu
+        };
+        let mut piece = None;
         let (flow, ulpdu) = match (mix.frame)(number) {
-            Frame::Write { flow, bytes } => {
-                let to = (number * bytes % (MEMORY - bytes)) as u64;
-                let mut ulpdu = vec![0xc1, 0x40];
-                ulpdu.extend_from_slice(&STAG.to_be_bytes());
-                ulpdu.extend_from_slice(&to.to_be_bytes());
-                ulpdu.resize(14 + bytes, number as u8);
-                (flow, Some(ulpdu))
+            Frame::Write { flow, bytes } => (flow, Some(write(bytes))),
+            Frame::Piece {
+                flow,
+                write: bytes,
+                octets,
+            } => {
+                piece = Some(octets);
+                (flow, bytes.map(write))
             }
             Frame::Send { flow } => {
                 let mut ulpdu = vec![0x41, 0x43, 0, 0, 0, 0];
@@ -386,8 +441,12 @@ impl Peers {
             }
             Frame::Acknowledgment { flow } => (flow, None),
         };
-        let payload = ulpdu.map_or(vec![], |ulpdu| mpa::frame(0, None, true, &ulpdu));
+        let mut payload = ulpdu.map_or(vec![], |ulpdu| mpa::frame(0, None, true, &ulpdu));
         let of = &mut self.flows[flow];
+        if let Some(octets) = piece {
+            of.rest.append(&mut payload);
+            payload = of.rest.drain(..octets.min(of.rest.len())).collect();
+        }
         let row = of.ends.peer_tx(FlowTxRow::VALID, 0);
         let mut frame = ethernet::segment(&row, &Job::default(), of.seq, 0x10, 0, &payload);
         of.seq = of.seq.wrapping_add(payload.len() as u32);
@@ -407,7 +466,7 @@ impl Peers {
                 continue;
             }
             frames += 1;
-            if report.raw() {
+            if report.raw() && !report.attached() {
                 self.fates.raw += 1;
             } else if report.payload_len == 0 {
                 self.fates.acknowledgments += 1;
