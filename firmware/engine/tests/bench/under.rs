@@ -91,6 +91,14 @@ impl Under {
         self.host();
     }
 
+    /// Octets of the first six Writes' stream from one to another arrive in a segment, and the host sees its report.
+    pub fn piece(&mut self, these: std::ops::Range<usize>, flags: u8) {
+        let seq = self.start.wrapping_add(these.start as u32);
+        let frame = self.frame(flags, seq, &self.writes(0..6)[these]);
+        self.s.card.receive(&frame);
+        self.host();
+    }
+
     /// The host handles all reports, and leaves frames in their slots. Everything goes out but replays.
     pub fn host(&mut self) {
         let s = &mut self.s;
