@@ -176,8 +176,6 @@ fn more_than_the_card_carries() {
 /// The engine's last timestamp is a bare acknowledgment's, later than the card's: what the card has taken is not old.
 #[test]
 fn a_timestamp_that_only_the_card_takes() {
-    let mut t = Under::with(&|config| config.timestamps = true);
-    t.s.ts_val = Some(100);
     let mut s = Script::with(false, &|config| {
         config.timestamps = true;
         config.delayed_ack = 0;
@@ -188,18 +186,38 @@ fn a_timestamp_that_only_the_card_takes() {
     let empty = message(&DdpHeader::tagged(true, 0x40, 1, 0), &[]);
     s.data(&empty);
     s.wait(MS);
-    // Two cuts: from the second on the card carries.
-    for round in 0..3 {
-        let (first, rest) = empty.split_at(7);
-        s.data(first);
-        s.ts_val = Some(200 + 50 * round);
+    let (first, rest) = empty.split_at(7);
+    s.data(first);
+    s.data(rest);
+    assert!(s.card.rx_row(0).carry());
+    for value in [200, 300, 400] {
+        s.ts_val = Some(value);
         s.acknowledge();
-        s.ts_val = Some(150 + 50 * round);
+        s.ts_val = Some(value - 50);
+        s.data(first);
         s.data(rest);
-        s.ts_val = Some(200 + 50 * round);
     }
-    assert_eq!(s.engine.stats().refused_timestamp, 0);
-    assert_eq!(s.card.attached(), 1);
+    let stats = s.engine.stats();
+    assert_eq!((stats.refused_timestamp, stats.segments_carried), (0, 3));
+    assert_eq!((s.card.attached(), stats.fpdus_software), (1, 1));
+    let acked = s.sent.last().map(|sent| sent.ack);
+    assert_eq!(acked, Some(s.seq), "the engine has all of it");
+}
+
+/// An FPDU for which the engine has no memory: the card frames it, and the engine does not look at how long it is.
+#[test]
+fn longer_than_the_engine_can_frame() {
+    let mut t = carries_with(&|config| config.memory.longest = 2000);
+    let header = DdpHeader::tagged(true, 0x40, t.stag, BASE);
+    let long = message(&header, &[9; 3000]);
+    let start = t.at(1);
+    for (n, piece) in long.chunks(1400).enumerate() {
+        let frame = t.frame(0, start.wrapping_add(n as u32 * 1400), piece);
+        t.s.card.receive(&frame);
+        t.host();
+    }
+    assert_eq!((t.s.card.placed, t.s.card.attached()), (3000, 1));
+    assert_eq!(t.s.engine.stats().streams_without_memory, 0);
 }
 
 fn engine_dies_of(t: &mut Under) {

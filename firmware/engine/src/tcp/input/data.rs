@@ -48,7 +48,7 @@ impl<P: Port> Link<'_, P> {
                     }
                     None => rest,
                 };
-                let at_hand = at == before && !seen.carried && self.conn.reassembly.is_empty();
+                let at_hand = at == before && self.conn.reassembly.is_empty();
                 let mut done = if at_hand {
                     self.startup_at_hand(rest)
                 } else {
