@@ -1315,6 +1315,7 @@ package weft_card_pkg;
   parameter int unsigned PROC_ENGINE_PROMPT_ACK_BIT = 2;  // the end of a Write is acknowledged at once, of a Send soon
   parameter int unsigned PROC_ENGINE_SHORT_WAY_BIT = 3;  // usual segments are handled the short way
   parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
+  parameter int unsigned PROC_ENGINE_CARRY_BIT = 5;  // FLOW_RX asks for carry where segments are cut
 
   // Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {

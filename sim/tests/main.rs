@@ -4,6 +4,7 @@ mod apart;
 mod asleep;
 mod boundaries;
 mod card;
+mod carried;
 mod demo;
 mod elements;
 mod equivalence;

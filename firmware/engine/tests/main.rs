@@ -9,6 +9,7 @@ mod bad_input;
 mod bench;
 mod boundaries;
 mod bursts;
+mod carried;
 mod chains;
 mod closing;
 mod commands;

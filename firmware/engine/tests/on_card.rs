@@ -21,7 +21,7 @@ fn usual() -> EngineConfig {
 type Change = fn(&mut EngineConfig);
 
 /// Each to a value that no other one has.
-const TOLD: [Change; 30] = [
+const TOLD: [Change; 31] = [
     |c| c.mac = [2, 4, 6, 8, 10, 12],
     |c| c.ip = [192, 168, 7, 9],
     |c| c.netmask = [255, 255, 0, 0],
@@ -39,6 +39,7 @@ const TOLD: [Change; 30] = [
     |c| c.fast_path = false,
     |c| c.attach = false,
     |c| c.replay = 4096,
+    |c| c.carry = false,
     |c| c.retries = 3,
     |c| c.syn_retries = 4,
     |c| c.burst = 5,

@@ -10927,6 +10927,8 @@ impl ProcEngine {
     pub const SHORT_WAY: u8 = 0x8;
     /// Bit 4: the card frames and places.
     pub const ATTACH: u8 = 0x10;
+    /// Bit 5: FLOW_RX asks for carry where segments are cut.
+    pub const CARRY: u8 = 0x20;
 
     /// The record as it lies in memory.
     #[inline]
@@ -11079,6 +11081,18 @@ impl ProcEngine {
     #[must_use]
     pub const fn with_attach(mut self, on: bool) -> Self {
         self.ways = self.ways & !Self::ATTACH | if on { Self::ATTACH } else { 0 };
+        self
+    }
+
+    /// Bit 5: FLOW_RX asks for carry where segments are cut.
+    pub const fn carry(&self) -> bool {
+        self.ways & Self::CARRY != 0
+    }
+
+    /// The same with carry set or clear.
+    #[must_use]
+    pub const fn with_carry(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::CARRY | if on { Self::CARRY } else { 0 };
         self
     }
 }

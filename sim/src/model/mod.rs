@@ -6,6 +6,7 @@
 
 pub mod acceptance;
 pub mod capture;
+pub mod carried;
 pub mod checks;
 pub mod counters;
 pub mod ethernet;

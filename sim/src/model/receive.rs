@@ -141,9 +141,12 @@ pub struct Receive<'a> {
 
 /// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub enum End {
+    /// Behind the last octet.
     Whole,
+    /// Inside an FPDU.
     Partial,
+    /// At an FPDU with an error.
     Error,
 }
 
@@ -282,19 +285,14 @@ impl Receive<'_> {
                 trace_verdict::GAP
             }
             Judgement::Walk => {
-                let (end, bytes, engine) = self.walk(
-                    &frame[s.offset..s.offset + s.len],
-                    s.seq,
-                    flow,
-                    &mut position,
-                    &mut fpdus,
-                );
-                done = bytes;
+                let payload = &frame[s.offset..s.offset + s.len];
+                let walked = self.walk_on(payload, s, flow, &mut position, &mut fpdus);
+                let end = walked.end;
+                (done, raw) = (walked.done, walked.raw);
                 // Behind its FIN, if it has one and is whole.
                 let fin = end == End::Whole && s.flags & flag::FIN != 0;
-                position.rcv_nxt = s.seq.wrapping_add(done as u32 + u32::from(fin));
+                position.rcv_nxt = walked.next.wrapping_add(fin.into());
                 note_timestamp(s, &row, &mut position);
-                raw = engine || end != End::Whole;
                 if end == End::Whole {
                     self.counters.count(Counter::RxSegmentsPlaced);
                 } else {
@@ -307,7 +305,7 @@ impl Receive<'_> {
                     });
                 }
                 match end {
-                    End::Whole if engine => trace_verdict::ENGINE,
+                    End::Whole if raw => trace_verdict::ENGINE,
                     End::Whole => trace_verdict::PLACED,
                     End::Partial => trace_verdict::PARTIAL,
                     End::Error => trace_verdict::ERROR,
@@ -323,6 +321,9 @@ impl Receive<'_> {
             self.tables.taken[f] = taken + 1;
         } else if walks && !position.attached() {
             self.tables.taken[f] = 1;
+        }
+        if !position.attached() {
+            self.tables.carried.forget(flow);
         }
         self.tables.positions[f] = position;
         self.counters.count(Counter::RxSegments);
@@ -425,7 +426,7 @@ impl Receive<'_> {
 
     /// Walks the payload from the front. Answers how it ended, the bytes before the FPDU where it
     /// stopped, and whether an FPDU is for the engine; the FPDUs' reports go to `reports`.
-    fn walk(
+    pub(super) fn walk(
         &mut self,
         octets: &[u8],
         seq: u32,

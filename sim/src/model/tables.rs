@@ -2,6 +2,7 @@
 
 use weft_layout::{table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, StagRow};
 
+use super::carried::Carried;
 use super::counters::Counters;
 
 /// What HASH_SECRET adds to a key's CRC32C.
@@ -42,6 +43,8 @@ pub struct Tables {
     pub positions: Vec<AttachRow>,
     /// Raw slots that each flow has taken of its share, by its mark.
     pub taken: Vec<u32>,
+    /// What flows carry from one segment to the next.
+    pub carried: Carried,
     /// FLOW_TX.
     pub tx: Vec<FlowTxRow>,
     /// STAG.
@@ -70,6 +73,7 @@ impl Tables {
             rx: vec![FlowRxRow::default(); flows],
             positions: vec![AttachRow::default(); flows],
             taken: vec![0; flows],
+            carried: Carried::default(),
             tx: vec![FlowTxRow::default(); flows],
             stags: vec![StagRow::default(); stags],
             rq_tail: vec![0; flows],
@@ -150,6 +154,9 @@ impl Tables {
                 ..row
             }
         };
+        if !row.freshen() {
+            self.carried.forget(index as u16);
+        }
         counters.count(Counter::RxAttach);
         true
     }

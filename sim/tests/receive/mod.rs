@@ -4,5 +4,5 @@
 mod acceptance;
 mod handover;
 mod limits;
-mod setup;
+pub mod setup;
 mod tables;

@@ -16,6 +16,7 @@ use crate::connection::timers::Timer;
 use crate::handover::flow::{Opening, Stream, Told};
 use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
+use crate::tcp::input::is_carried;
 use weft_tcp::seq;
 
 /// A sender waits so long at most for a window that stands still; and one that has opened is told again so much later.
@@ -110,21 +111,65 @@ impl<P: Port> Link<'_, P> {
     /// Before the segment itself: what its report says about the card, and the FPDUs of queues 1
     /// to 3 that the card framed in it.
     pub fn segment_report(&mut self, report: &SegmentReport, payload: &[u8]) {
+        let stream = &self.conn.reassembly;
         self.conn.handover.segment(Told {
             payload: report.payload_len > 0 && report.tcp_flags & (flag::SYN | flag::RST) == 0,
             raw: report.raw(),
             attached: report.attached(),
+            cut: report.seq == stream.next()
+                && !stream.has_gap()
+                && report.done_len < report.payload_len
+                && report.tcp_flags & flag::URG == 0,
         });
-        if self.conn.handover.take_for_engine() {
-            match payload.get(..usize::from(report.done_len)) {
-                Some(done) if !done.is_empty() => self.framed_by_card(report.seq, done),
-                // The card has moved on, and nobody has what was in them.
-                _ if self.conn.phase.receives() => {
-                    self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
-                }
-                _ => {}
-            }
+        let for_engine = self.conn.handover.take_for_engine();
+        let carried = is_carried(report);
+        self.shared.stats.segments_carried += u64::from(carried);
+        if !self.conn.phase.receives() {
+            return;
         }
+        let done = payload.get(..usize::from(report.done_len));
+        match done.filter(|done| !done.is_empty()) {
+            Some(done) if for_engine => self.framed_in_segment(report.seq, done),
+            // The card has moved on, and nobody has what was in them.
+            None if for_engine => self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL)),
+            _ if carried && payload.len() != usize::from(report.payload_len) => {
+                self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
+            }
+            _ => {}
+        }
+    }
+
+    /// The same as [`framed_by_card`](Self::framed_by_card), of a segment's octets: what the card has carried to it comes before them.
+    fn framed_in_segment(&mut self, seq: u32, done: &[u8]) {
+        let (base, before) = (
+            self.conn.reassembly.base(),
+            self.conn.reassembly.available(),
+        );
+        if before == 0 {
+            return self.framed_by_card(seq, done);
+        }
+        let mut wire = core::mem::take(&mut self.shared.buffers.wire);
+        let room = wire.len().saturating_sub(before);
+        let count = room.min(done.len());
+        let octets = wire.get_mut(..before + count).unwrap_or_default();
+        let mut length = 0;
+        if let Some((carried, rest)) = octets.split_at_mut_checked(before) {
+            self.conn.reassembly.copy_front(carried);
+            rest.copy_from_slice(&done[..count]);
+            self.shared.stats.bytes_copied += octets.len() as u64;
+            let first = Walk::new(octets, base, self.conn.rx_markers).next();
+            length = first.map_or(0, |unit| unit.wire.len());
+        }
+        let whole = octets.get(..length).unwrap_or_default();
+        match done.get(length.saturating_sub(before)..) {
+            Some(rest) if length > before && base.wrapping_add(before as u32) == seq => {
+                self.framed_by_card(base, whole);
+                self.framed_by_card(base.wrapping_add(length as u32), rest);
+            }
+            // There is no memory for the FPDU.
+            _ => self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL)),
+        }
+        self.shared.buffers.wire = wire;
     }
 
     /// Walks over FPDUs that the card has checked, and takes those that are for the engine: of a queue pair for which software places
@@ -183,6 +228,7 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_ref() else {
             return;
         };
+        let flow = qp.id.flow();
         let conn = &mut *self.conn;
         let rtr_send = conn.phase == Phase::AwaitFirst && conn.agreed.rtr == Some(RtrKinds::SEND);
         if !self.shared.config.attach
@@ -213,7 +259,11 @@ impl<P: Port> Link<'_, P> {
         .with_ts_recent_valid(ts_valid);
         self.shared.stats.attaches += 1;
         let stood = conn.handover.edge_stands();
-        let applied = self.port.attach(qp.id.flow(), &row);
+        if self.shared.config.carry && conn.handover.begins_to_carry() {
+            self.write_receive_row();
+        }
+        let applied = self.port.attach(flow, &row);
+        let conn = &mut *self.conn;
         conn.handover.attach_answered(applied);
         if applied {
             conn.card.ts_recent = conn.ts_recent;

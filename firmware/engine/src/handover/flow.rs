@@ -61,6 +61,20 @@ pub struct Told {
     pub raw: bool,
     /// The card has the flow behind it.
     pub attached: bool,
+    /// It is in order, and ends inside an FPDU.
+    pub cut: bool,
+}
+
+/// Whether the card is to carry FPDUs over the ends of segments: so from the first time on that one has cost the flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Cuts {
+    /// No segment has ended inside an FPDU.
+    #[default]
+    None,
+    /// One has, and the row does not say so.
+    Seen,
+    /// The row asks for it.
+    Told,
 }
 
 /// What the received stream is like at a moment.
@@ -127,6 +141,7 @@ pub struct FlowHandover {
     for_engine: bool,
     /// The card has found an error in it.
     in_error: bool,
+    cuts: Cuts,
     /// Payload that lies in raw slots.
     pub out_of_order: OutOfOrder,
 }
@@ -197,6 +212,9 @@ impl FlowHandover {
             self.owner = Owner::Engine;
             self.refused = 0;
             self.wait = 0;
+            if told.cut && !self.in_error && self.cuts == Cuts::None {
+                self.cuts = Cuts::Seen;
+            }
         }
     }
 
@@ -225,6 +243,22 @@ impl FlowHandover {
     #[inline]
     pub fn awaits_frame(&self) -> bool {
         self.for_engine
+    }
+
+    // ------------------------------------------------------------------ cut segments
+
+    /// The row asks for FPDUs to be carried.
+    pub fn asks_to_carry(&self) -> bool {
+        self.cuts == Cuts::Told
+    }
+
+    /// True once: the row is to ask for it from now on. Only of a flow that the card does not have.
+    pub fn begins_to_carry(&mut self) -> bool {
+        let begins = self.cuts == Cuts::Seen && self.owner == Owner::Engine;
+        if begins {
+            self.cuts = Cuts::Told;
+        }
+        begins
     }
 
     // ------------------------------------------------------------------ attaching

@@ -14,7 +14,6 @@ impl<P: Port> Link<'_, P> {
             return false;
         };
         let flow = qp.id.flow();
-        let (check_only, walks) = (self.card_only_checks(), self.card_walks());
         let conn = &mut *self.conn;
         let bound = conn.handover.is_bound();
         if !bound {
@@ -43,31 +42,44 @@ impl<P: Port> Link<'_, P> {
         };
         self.port
             .write_table(table::FLOW_TX, u32::from(flow), &tx.to_bytes());
-        let rx = FlowRxRow {
-            flags: bit(conn.rx_markers.0.is_some(), FlowRxRow::MARKERS)
-                | bit(conn.agreed.crc, FlowRxRow::CRC)
-                | bit(conn.committed && walks, FlowRxRow::VALID)
-                | bit(check_only, FlowRxRow::CHECK_ONLY)
-                | bit(conn.timestamps, FlowRxRow::TIMESTAMPS)
-                | self.shared.config.split.row_flags(),
-            epoch: conn.handover.epoch(),
-            rq_log2: qp.rq.log2(),
-            pd: qp.config.pd.number(),
-            marker_base: conn.rx_markers.0.unwrap_or(0),
-            rq_base: qp.rq.iova,
-        };
-        self.port
-            .write_table(table::FLOW_RX, u32::from(flow), &rx.to_bytes());
+        self.write_receive_row();
         if bound {
             return true;
         }
         self.port.attach(flow, &AttachRow::default());
+        let conn = &mut *self.conn;
         let keys = &mut self.shared.flows;
         let known = keys.insert(flow, conn.remote, conn.local, self.port);
         if !known {
             conn.handover.bind_failed();
         }
         known
+    }
+
+    /// Writes FLOW_RX, or writes it again with what is known by now.
+    pub fn write_receive_row(&mut self) {
+        let Some(qp) = self.qp.as_ref() else {
+            return;
+        };
+        let (check_only, walks) = (self.card_only_checks(), self.card_walks());
+        let conn = &*self.conn;
+        let carry = conn.handover.asks_to_carry() && !check_only;
+        let rx = FlowRxRow {
+            rq_log2: qp.rq.log2(),
+            epoch: conn.handover.epoch(),
+            pd: qp.config.pd.number(),
+            marker_base: conn.rx_markers.0.unwrap_or(0),
+            rq_base: qp.rq.iova,
+            flags: self.shared.config.split.row_flags(),
+        }
+        .with_valid(conn.committed && walks)
+        .with_markers(conn.rx_markers.0.is_some())
+        .with_crc(conn.agreed.crc)
+        .with_timestamps(conn.timestamps)
+        .with_check_only(check_only)
+        .with_carry(carry);
+        let flow = u32::from(qp.id.flow());
+        self.port.write_table(table::FLOW_RX, flow, &rx.to_bytes());
     }
 
     /// The card no longer frames and places anything of this flow.

@@ -31,6 +31,7 @@ impl<P: Port> Link<'_, P> {
             && matches!(self.conn.phase, Phase::Established | Phase::Closing);
         let places = self.qp.as_ref().is_some_and(|qp| qp.software.is_none());
         let bare = report.raw()
+            && !report.attached()
             && !report.raw_failed()
             && report.status & SegmentReport::REFUSAL_MASK == refusal::NONE
             && report.done_len < report.payload_len

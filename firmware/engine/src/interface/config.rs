@@ -121,6 +121,8 @@ pub struct EngineConfig {
     pub attach: bool,
     /// Payload bytes of a replay job at most, as the card says (JOB_REPLAY). 0: what comes while a flow is detached is copied.
     pub replay: u16,
+    /// A flow whose segments are cut stays the card's: it carries FPDUs over their ends. Off: the engine frames those by hand; good for comparing the two.
+    pub carry: bool,
     /// The fast path: reports of a connection that stands, where they fit it, are handled at once. Off: step by step as any other, with the same
     /// frames; good for comparing the two.
     pub fast_path: bool,
@@ -235,6 +237,7 @@ impl Default for EngineConfig {
             send_buffer: 1 << 18,
             attach: true,
             replay: 0,
+            carry: true,
             fast_path: true,
             challenge_acks: 10,
             syn_cache: 256,

@@ -105,6 +105,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
         (config.prompt_ack, ProcEngine::PROMPT_ACK),
         (config.fast_path, ProcEngine::SHORT_WAY),
         (config.attach, ProcEngine::ATTACH),
+        (config.carry, ProcEngine::CARRY),
     ];
     let ways = ways.iter().filter(|(on, _)| *on).map(|(_, way)| way).sum();
     let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
@@ -199,6 +200,7 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         on_card: true,
         attach: is_set(record.ways, ProcEngine::ATTACH),
         replay: record.replay,
+        carry: is_set(record.ways, ProcEngine::CARRY),
         fast_path: is_set(record.ways, ProcEngine::SHORT_WAY),
         syn_cache: HALF_OPEN,
         resets: record.resets,

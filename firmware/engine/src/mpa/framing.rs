@@ -33,6 +33,8 @@ impl<P: Port> Link<'_, P> {
             let went_on = match self.conn.phase {
                 Phase::AwaitReply | Phase::AwaitRequest => self.startup_frame(),
                 _ if self.awaits_rtr_frame() => self.startup_frame(),
+                // Octets that the card carries as well: it frames them.
+                phase if phase.receives() && self.conn.handover.is_attached() => false,
                 phase if phase.receives() => self.software_fpdu(self.conn.reassembly.next()),
                 Phase::Finishing | Phase::Draining | Phase::Finished => {
                     // Nobody wants it any more.

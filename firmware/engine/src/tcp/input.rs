@@ -17,7 +17,7 @@ use crate::tcp::acceptance::{judge, timestamp, DropReason, Verdict};
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
-pub use seen::{is_marked, Seen};
+pub use seen::{is_carried, is_marked, Seen};
 
 /// Answers in a second to segments without data that were received before: window probes, keepalive.
 const ANSWERS: u32 = 100;
@@ -95,7 +95,7 @@ impl<P: Port> Link<'_, P> {
             self.shared.stats.acks_unacceptable += 1;
             self.challenge();
             // RFC 5961 §5.2 drops its data. The card has taken them at RCV.NXT before the number was seen; nowhere else are they taken.
-            if seen.done > 0 || seen.seq == rcv_nxt {
+            if seen.is_taken() || seen.seq == rcv_nxt {
                 self.data(seen);
             }
         }
@@ -147,7 +147,7 @@ impl<P: Port> Link<'_, P> {
         } else {
             Fit::Ancient
         };
-        if seen.done > 0 {
+        if seen.is_taken() {
             return Ok(Fit::New);
         }
         if seen.duplicate {
@@ -217,7 +217,7 @@ impl<P: Port> Link<'_, P> {
             self.conn.ts_recent = value;
             self.conn.ts_recent_at = self.now;
         }
-        if seen.done > 0 {
+        if seen.is_taken() {
             self.conn.card.ts_recent = self.conn.ts_recent;
             self.conn.card.ts_recent_at = self.now;
         }

@@ -11,6 +11,7 @@ pub mod path;
 pub mod script;
 pub mod site;
 pub mod traffic;
+pub mod under;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

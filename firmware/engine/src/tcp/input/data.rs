@@ -6,7 +6,9 @@ use crate::card::port::Port;
 use crate::connection::conn::Phase;
 use crate::connection::link::Link;
 use crate::interface::cm::{ConnectFailure, DisconnectReason};
+use crate::rdmap::fault::Fault;
 use weft_tcp::seq;
+use weft_wire::terminate::TerminateCode;
 
 use super::Seen;
 
@@ -61,6 +63,13 @@ impl<P: Port> Link<'_, P> {
                     let pool = &mut self.shared.buffers.pool;
                     let kept = self.conn.reassembly.insert(at, rest, pool);
                     self.shared.stats.segments_without_memory += u64::from(!kept);
+                    let end = seen.seq.wrapping_add(seen.length);
+                    let ends = !self.conn.phase.receives() || self.conn.peer_fin.is_some();
+                    if seen.carried && !ends && seq::lt(self.conn.reassembly.next(), end) {
+                        // The card has moved on, and these octets are nowhere.
+                        self.shared.stats.streams_without_memory += 1;
+                        self.fault(&Fault::of(TerminateCode::RDMAP_LOCAL));
+                    }
                 }
             }
         }

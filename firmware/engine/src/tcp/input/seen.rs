@@ -29,6 +29,8 @@ pub struct Seen<'a> {
     pub length: u32,
     /// Of these, from the front, what the card has dealt with.
     pub done: u32,
+    /// The card has taken all of it, and carries the rest to the next segment.
+    pub carried: bool,
     /// The data, if it is at hand.
     pub payload: &'a [u8],
     /// A switch has marked it (CE).
@@ -56,6 +58,7 @@ impl<'a> Seen<'a> {
             options: segment.options,
             length: segment.payload.len() as u32,
             done: 0,
+            carried: false,
             payload: segment.payload,
             marked: false,
             ip_options: false,
@@ -96,6 +99,7 @@ impl<'a> Seen<'a> {
             options: Options::default(),
             length: u32::from(report.payload_len),
             done: u32::from(report.done_len.min(report.payload_len)),
+            carried: is_carried(report),
             payload: &[],
             marked: is_marked(report.status),
             ip_options: false,
@@ -120,6 +124,11 @@ impl<'a> Seen<'a> {
         Some(seen)
     }
 
+    /// The card has judged it, and taken it in order.
+    pub(super) fn is_taken(&self) -> bool {
+        self.done > 0 || self.carried
+    }
+
     pub(super) fn arriving(&self) -> Arriving {
         Arriving {
             seq: self.seq,
@@ -129,6 +138,14 @@ impl<'a> Seen<'a> {
             ip_options: self.ip_options,
         }
     }
+}
+
+/// The card has the flow behind a segment that ends inside an FPDU.
+pub fn is_carried(report: &SegmentReport) -> bool {
+    report.raw()
+        && report.attached()
+        && report.done_len < report.payload_len
+        && report.tcp_flags & (flag::SYN | flag::RST) == 0
 }
 
 /// A report's status says that a switch has met congestion (CE, RFC 3168 §5).

@@ -35,6 +35,8 @@ struct Flow {
     tx: FlowTxRow,
     attach: AttachRow,
     rq_tail: u32,
+    /// Octets of an FPDU that goes on in the next segment.
+    carried: Vec<u8>,
 }
 
 /// The card and its host's memory.
@@ -71,6 +73,8 @@ pub struct Card {
     pub stops_replay: Option<usize>,
     pub refused: u32,
     pub placed: u64,
+    /// Segments whose last FPDU was carried to the next one.
+    pub carried: u32,
     /// Octets that the engine has placed.
     pub placed_by_hand: u64,
     /// Terminate codes of the FPDUs in which an error was found.
@@ -112,6 +116,7 @@ impl Card {
             stops_replay: None,
             refused: 0,
             placed: 0,
+            carried: 0,
             placed_by_hand: 0,
             errors: Vec::new(),
             writes: 0,
@@ -283,6 +288,7 @@ impl Port for Card {
             raw_seen: mark,
             ..*row
         };
+        self.flows[usize::from(flow)].carried.clear();
         true
     }
 

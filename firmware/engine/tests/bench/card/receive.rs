@@ -13,6 +13,10 @@ use super::super::oracle::fpdu::{self, crc32c};
 use super::super::oracle::segment::Segment;
 use super::{is_attached, Card};
 
+/// Flows that carry octets at a time, and how many each, but for what makes no word.
+const CARRIES: usize = 8;
+const CARRY_BYTES: usize = 4096;
+
 impl Card {
     /// A frame from the wire.
     pub fn receive(&mut self, frame: &[u8]) {
@@ -151,17 +155,18 @@ impl Card {
                 raw = true;
                 self.bump(flow, true);
             } else {
-                let (done, whole, engine) = self.walk(flow, segment, &mut fpdus);
+                let (done, whole, engine, carried) = self.walk_on(flow, segment, &mut fpdus);
                 report.done_len = done as u16;
                 let row = &mut self.flows[usize::from(flow)].attach;
                 let fin = whole && segment.flags & flag::FIN != 0;
-                row.rcv_nxt = segment.seq.wrapping_add(done as u32 + u32::from(fin));
+                let behind = if carried { length } else { done };
+                row.rcv_nxt = segment.seq.wrapping_add(behind as u32 + u32::from(fin));
                 if let (true, Some(value)) = (with_timestamps, timestamp) {
                     row.ts_recent = value;
                     row.attached |= AttachRow::TS_RECENT_VALID;
                 }
                 raw = engine || !whole;
-                if !whole {
+                if !whole && !carried {
                     self.bump(flow, true);
                 }
             }
@@ -193,7 +198,47 @@ impl Card {
         row.raw_seen = behind;
         if detach {
             row.attached = 0;
+            self.flows[usize::from(flow)].carried.clear();
         }
+    }
+
+    /// The same of a segment and what is carried to it; and whether what is left is carried on.
+    fn walk_on(
+        &mut self,
+        flow: u16,
+        segment: &TcpSegment<'_>,
+        reports: &mut Vec<FpduReport>,
+    ) -> (usize, bool, bool, bool) {
+        let rx = self.flows[usize::from(flow)].rx;
+        let mut octets = std::mem::take(&mut self.flows[usize::from(flow)].carried);
+        let others = self.flows.iter().filter(|flow| !flow.carried.is_empty());
+        let has_place = others.count() < CARRIES;
+        let before = octets.len();
+        octets.extend_from_slice(segment.payload);
+        let joined = TcpSegment {
+            seq: segment.seq.wrapping_sub(before as u32),
+            payload: &octets,
+            ..*segment
+        };
+        let (stop, whole, engine) = self.walk(flow, &joined, reports);
+        for report in &mut *reports {
+            report.offset = report.offset.wrapping_sub(before as u16);
+        }
+        let last = reports.last().map(|report| report.verdict);
+        let fin = segment.flags & flag::FIN != 0;
+        let rest = &octets[stop..];
+        let carried = !whole
+            && last != Some(fpdu_verdict::ERROR)
+            && rx.carry()
+            && !rx.check_only()
+            && !fin
+            && has_place
+            && rest.len() / 4 * 4 <= CARRY_BYTES;
+        if carried {
+            self.flows[usize::from(flow)].carried = rest.to_vec();
+            self.carried += 1;
+        }
+        (stop.saturating_sub(before), whole, engine, carried)
     }
 
     /// Bytes done, whether that is all, whether an FPDU is for the engine.
