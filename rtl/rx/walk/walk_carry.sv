@@ -103,6 +103,13 @@ module walk_carry
   logic  [CARRIES-1:0] free;
   logic prepared_q, same_q, same, fresh_q, go;
 
+  // The end of what is framed.
+  logic [1:0] odd_left_q;  // octets behind the last word of what is framed
+  logic [BEAT_W:0] beat, beat_q;
+  logic takes, too_long, kept;
+  logic [WORD_W-1:0] kept_words;
+  logic [DATA_W-1:0] last_word;
+
   // ------------------------------------------------------------------ starts
   logic [3:0] framed_q, open_q;  // starts that are not framed; whose payload has not all passed, or has before they come
   logic issued, through, framed, passed;
@@ -136,7 +143,7 @@ module walk_carry
   assign held_odd = odd_q[place_q];
 
   // Nothing is before it: all that was started is framed, or the last of it is in this cycle, which may be what is carried.
-  assign go       = prepared_q && wants_i && open_q == '0 && (framed_q == '0 ? fresh_q : framed_q == 4'd1 && framed);
+  assign go       = prepared_q && wants_i && fresh_q && open_q == '0 && (framed_q == '0 || (framed_q == 4'd1 && framed));
   assign same     = same_q && framing_q;
   assign joins    = same ? kept : seen_q.found;
   assign words    = same ? kept_words : words_q[seen_q.place];
@@ -194,11 +201,6 @@ module walk_carry
   end
 
   // ------------------------------------------------------------------ places
-  logic [1:0] odd_left_q;  // octets behind the last word of what is framed
-  logic [BEAT_W:0] beat, beat_q;
-  logic takes, too_long, kept;
-  logic [WORD_W-1:0] kept_words;
-  logic [DATA_W-1:0] last_word;
 
   assign takes      = state_q == Issue && issued;
   assign beat       = fp_beat_i.first ? '0 : beat_q;
