@@ -33,7 +33,7 @@ module walk_check_formal
   input logic                    op_ready_i
 );
 
-  logic seg_ready, head_ready, begins, tail_ready, crc_ready, lookup, tail_read, el_want, verdict_valid, verdict_keep, run_valid, run_end;
+  logic seg_ready, head_ready, begins, tail_ready, crc_ready, lookup, tail_read, el_want, el_last, verdict_valid, verdict_keep, run_valid, run_end;
   logic op_valid, done_valid, done_engine, done_colour, idle;
   logic [23:0] lookup_index;
   logic [15:0] tail_flow, run_bytes, done_len;
@@ -70,6 +70,7 @@ module walk_check_formal
     .rq_tail_i,
     .el_want_o      (el_want),
     .el_msn_o       (el_msn),
+    .el_last_o      (el_last),
     .el_here_i,
     .el_error_i,
     .element_i,

@@ -12,13 +12,15 @@
 //            Latch     | from_q, asked_q   | place, tail, and what was asked for before       | a flush of this flow ends it, here and below
 //            Compare   | beyond_q           | how far that was
 //            Choose    | next_q, left_q     | the first one to ask for, and how many
-//            Check     | there_q            | whether it is posted
+//            Check     | there_q            | whether it is posted; the last one not while a flow waits
 //            Ask       | ask_*              | asked, then the next one; else u_next            | waits until the request before has left
 //            ask       | u_ask              | slot of the queue, its address                  | u_reads has READS at most
 //            answer    | u_reads, u_elements | the element is stored with its MSN             | dropped if failed, or flushed since
 // Why:       rq_element reads far ahead for a few flows. Any other flow finds its next elements here, so that none waits for host memory in its turn.
 //            A flow is looked at when it becomes the card's, when it has used an element from here, when rq_element gives its context to another flow,
 //            and at RQ_TAIL.
+//            An element that is used for the last time gives its slot to the one ELEMENTS behind it. It is kept for a message's next FPDU otherwise.
+//            Few flows in turn need that one; many at once need their next ones sooner.
 //            A flow that gets a context is forgotten: its MSNs may come round to what was kept of it.
 //            What is not done costs time alone: an element that is not here is read when it is wanted.
 //            `flush_i` forgets all of a flow (rq_forget).
@@ -44,6 +46,7 @@ module rq_ahead
 
   input  rq_place_t   place_i,        // the flow uses this element
   input  logic        place_ahead_i,  // from here, not from a context
+  input  logic        place_last_i,   // for the last time
   input  rq_place_t   attach_i,       // the flow becomes the card's, with this MSN
   input  flow_pulse_t evict_i,        // the flow has lost its context
   input  flow_pulse_t take_i,         // the flow has got one: what is here of it is forgotten
@@ -156,6 +159,7 @@ module rq_ahead
     .rst_ni,
     .place_i,
     .place_ahead_i,
+    .place_last_i,
     .attach_i,
     .evict_i,
     .tail_i,
@@ -190,7 +194,7 @@ module rq_ahead
   flow_t  of_q;
   queue_t queue_q;
   next_t next, asked_q;
-  logic evicted_q, known_q, has_q, far_q, there_q, was_asked, ask_take, ask_held, gone, done;
+  logic evicted_q, known_q, has_q, far_q, there_q, more, was_asked, ask_take, ask_held, gone, done;
   logic [31:0] posted_q, from_q, next_q, beyond, behind;
   logic [SLOT_W:0] most_q, beyond_q, left_q;  // elements from next_q on
   assign flow_pop  = fill_q == Idle && flow_valid && !stall_o && !flush_i.valid;
@@ -198,6 +202,8 @@ module rq_ahead
   // What was asked for before is skipped, if that was of these elements.
   assign beyond    = asked_q.msn - from_q;
   assign was_asked = !far_q && beyond_q <= most_q;
+  // The last one waits until no other flow does.
+  assign more      = left_q > (SLOT_W + 1)'(most_q[SLOT_W] && flow_valid);
   // Element n is posted if the tail is n or beyond.
   assign behind    = posted_q - next_q;
   assign ask_take  = fill_q == Ask && there_q && !ask_held && !stall_o && !gone;
@@ -236,7 +242,7 @@ module rq_ahead
     end
     far_q    <= !asked_q.valid || beyond[31:SLOT_W+1] != '0;
     beyond_q <= beyond[SLOT_W:0];
-    there_q  <= left_q != '0 && !behind[31];
+    there_q  <= more && !behind[31];
     if (fill_q == Choose) begin
       next_q <= was_asked ? asked_q.msn : from_q;
       left_q <= most_q - (was_asked ? beyond_q : '0);

@@ -1,8 +1,8 @@
 // Reads receive elements from the flows' receive queues in host memory, and reads ahead.
 //
 // Handshake: `want_i` is held with flow, MSN and tail until `here_o`; `element_o` and `error_o` are valid with `here_o`. `flow_i` is valid three
-//            cycles before `want_i`, `msn_i` two. One cycle to the element used last, two to one read ahead. `flush_i` and `tail_*` are pulses.
-//            `mark_i`: `marked_o` until the reads then in flight are answered.
+//            cycles before `want_i`, `msn_i` two. `last_i`: the element is not wanted again. One cycle to the element used last, two to one read
+//            ahead. `flush_i` and `tail_*` are pulses. `mark_i`: `marked_o` until the reads then in flight are answered.
 // Pipeline:  stage    | registers               | what happens                                             | hazards
 //            want - 3 | match_q                 | the flow's context
 //            want - 2 | near_q, had_q, target_q | its first MSN; if none, a context to replace (rq_oldest)
@@ -37,6 +37,7 @@ module rq_element
   input  logic                    once_i,
   input  logic             [15:0] flow_i,
   input  logic             [31:0] msn_i,
+  input  logic                    last_i,
   input  logic             [31:0] posted_i,
   input  logic             [63:0] rq_base_i,
   input  logic             [ 7:0] rq_log2_i,
@@ -256,6 +257,7 @@ module rq_element
     .element_o       (ahead_element),
     .place_i         (place),
     .place_ahead_i   (ahead_used),
+    .place_last_i    (last_i),
     .attach_i        (attach),
     .evict_i         ({miss && !had_q && valid_q[target_q], flow_q[target_q]}),
     .take_i          ({miss && !had_q && !old_q, flow_i}),

@@ -22,6 +22,7 @@ module rq_places
 
   input rq_place_t   place_i,        // the flow uses this element
   input logic        place_ahead_i,  // one that was read here, not of a context
+  input logic        place_last_i,   // and is done with it
   input rq_place_t   attach_i,       // the flow becomes the card's, with this MSN
   input flow_pulse_t evict_i,        // the flow has lost its context
   input rq_tail_t    tail_i,
@@ -86,7 +87,7 @@ module rq_places
           known: 1'b1,
           context_has: !place_ahead_i,
           msn: place_ahead_i ? place_i.msn + 32'd1 : place_i.msn,
-          left: place_ahead_i ? (SLOT_W + 1)'(ELEMENTS - 1) : (SLOT_W + 1)'(ELEMENTS),  // the one in use is there
+          left: (SLOT_W + 1)'(place_ahead_i && !place_last_i ? ELEMENTS - 1 : ELEMENTS),  // the one still in use is there
           rq_base: place_i.rq_base,
           rq_log2: place_i.rq_log2
       };

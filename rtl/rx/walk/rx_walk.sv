@@ -211,7 +211,7 @@ module rx_walk
   );
 
   // ------------------------------------------------------------------ tables and receive elements
-  logic lookup, row_in_range, stags_ready, tails_ready, tail_read, want, here, element_error;
+  logic lookup, row_in_range, stags_ready, tails_ready, tail_read, want, want_last, here, element_error;
   logic [23:0] lookup_index;
   logic [15:0] tail_flow;
   logic [31:0] tail_value, want_msn;
@@ -260,6 +260,7 @@ module rx_walk
     .once_i          (old_row),
     .flow_i          (seg.flow),
     .msn_i           (want_msn),
+    .last_i          (want_last),
     .posted_i        (tail_value),
     .rq_base_i       (seg.row.rq_base),
     .rq_log2_i       (seg.row.rq_log2),
@@ -345,6 +346,7 @@ module rx_walk
     .rq_tail_i      (tail_value),
     .el_want_o      (want),
     .el_msn_o       (want_msn),
+    .el_last_o      (want_last),
     .el_here_i      (here),
     .el_error_i     (element_error),
     .element_i      (element),

@@ -53,6 +53,7 @@ module walk_check
   input  logic             [31:0] rq_tail_i,
   output logic                    el_want_o,
   output logic             [31:0] el_msn_o,
+  output logic                    el_last_o,       // the message ends with this FPDU
   input  logic                    el_here_i,
   input  logic                    el_error_i,
   input  receive_element_t        element_i,
@@ -214,6 +215,7 @@ module walk_check
   assign tail_flow_o  = seg_i.flow;
   assign el_want_o    = want_q;
   assign el_msn_o     = msn;
+  assign el_last_o    = header_q.last;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
   logic ops, op_free, step, is_place, final_step, done_pending, carried, carry_full;
