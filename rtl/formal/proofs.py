@@ -293,7 +293,7 @@ PROOFS = [
         ("rx/walk/walk_carry.sv", "!fin_q && fp_beat_i.partial && !too_long;", "!fin_q && fp_beat_i.partial;"),
         ("rx/walk/walk_carry.sv", "if (takes && joins_q) valid_q[place_q] <= 1'b0;", ""),
         ("rx/walk/walk_carry.sv", "if (left_i.valid && flow_q[i] == left_i.flow) valid_q[i] <= 1'b0;", ""),
-        ("rx/walk/walk_carry.sv", "joins = same ? kept : seen_q.found;", "joins = seen_q.found;"),
+        ("rx/walk/walk_carry.sv", "joins = same ? kept : found;", "joins = found;"),
         ("rx/walk/walk_carry.sv", "same = same_q && framing_q;", "same = framing_q;"),
         ("rx/walk/walk_carry.sv", "free[i] = !valid_q[i] && !(framing_q && has_place_q && place_q == INDEX_W'(i));", "free[i] = !valid_q[i];"),
         ("rx/walk/walk_carry.sv", "prepared_q && wants_i && fresh_q &&", "prepared_q && wants_i &&"),
@@ -301,7 +301,7 @@ PROOFS = [
         ("rx/walk/walk_carry.sv", "held_odd != '0 ? Odd : Body;", "Body;"),
         ("rx/walk/walk_carry.sv", "pl_data_o >> {pl_count_o[COUNT_W-2:2], 5'd0};", "pl_data_o;"),
         ("rx/walk/walk_carry.sv", "start_ready_i && state_q == (start_i.carries ? Issue : Pass);", "start_ready_i && (state_q == Issue || state_q == Pass && !start_i.carries);"),
-    ], {}, "bounded", 22, without=("dut.*",)),
+    ], {}, "bounded", 18, without=("dut.*",)),
     Proof("walk_pack_formal", [
         ("rx/walk/walk_pack.sv", "st_data_i[23] ? 3'd4 : 3'd5", "3'd4"),
         ("rx/walk/walk_pack.sv", "spill3_q <= mark2_q.last && over_q;", "spill3_q <= mark2_q.last && full_q;"),

@@ -47,7 +47,8 @@ module walk_carry_formal
   logic [COUNT_W-1:0] pl_count, out_count;
   logic [DATA_W-1:0] out_data;
   logic [      15:0] len;
-  logic [      31:0] seq;
+  logic [       6:0] phase;
+  logic [       8:0] since;
 
   always_comb begin
     start         = '0;
@@ -79,7 +80,7 @@ module walk_carry_formal
     .start_ready_i,
     .start_o      (started),
     .len_o        (len),
-    .seq_o        (seq),
+    .phase_o      (phase),
     .pl_valid_i,
     .pl_ready_o   (pl_ready),
     .pl_data_i,
@@ -128,6 +129,7 @@ module walk_carry_formal
   logic issued, mine, comes, passes, in_ends, out_ends;
   open_t in_new, out_new;
 
+  assign since    = start.seq[8:0] - start.row.marker_base[8:0] - 9'(started.carry);
   assign issued   = start_valid_i && start_ready;
   assign mine     = start_carries_i && start_flow_i == flow_q;
   assign comes    = pl_valid_i && pl_ready;
@@ -259,7 +261,7 @@ module walk_carry_formal
 
       carried : assert (!issued || started.carry == (mine ? CARRY_W'(held) : started.carry));
       others : assert (!issued || start_carries_i || started.carry == '0);
-      of_both : assert (!issued || (len == start.len + 16'(started.carry) && seq == start.seq - 32'(started.carry)));
+      of_both : assert (!issued || (len == start.len + 16'(started.carry) && phase == since[8:2]));
       counted :
       assert (!passes || (out_count_q != '0 && out_last == (out_q[0].left <= 6'(BYTES)) &&
                                     out_count == (out_last ? COUNT_W'(out_q[0].left) : COUNT_W'(BYTES))));

@@ -108,7 +108,7 @@ module rx_walk
   logic       [DATA_W-1:0] fp_data;
   fpdu_beat_t              fp_beat;
   logic       [      15:0] framed_len;
-  logic       [      31:0] framed_seq;
+  logic       [       6:0] framed_phase;
   logic framed_valid, framed_ready, framed_last;
   logic [ DATA_W-1:0] framed_data;
   logic [COUNT_W-1:0] framed_count;
@@ -127,7 +127,7 @@ module rx_walk
     .start_ready_i(fpdus_ready && seg_room),
     .start_o      (start),
     .len_o        (framed_len),
-    .seq_o        (framed_seq),
+    .phase_o      (framed_phase),
     .pl_valid_i,
     .pl_ready_o,
     .pl_data_i,
@@ -145,9 +145,7 @@ module rx_walk
     .idle_o       (carry_idle),
     .waits_o      (carry_waits)
   );
-  logic [31:0] since_marker;
   logic colour, done_colour, mark, marked, fence_ended, old_row;
-  assign since_marker = framed_seq - start.row.marker_base;
   always_comb begin
     seg_in        = start;
     seg_in.colour = colour;
@@ -185,7 +183,7 @@ module rx_walk
     .seg_ready_o  (fpdus_ready),
     .seg_len_i    (framed_len),
     .seg_markers_i(start.row.flags[FLOW_RX_ROW_MARKERS_BIT]),
-    .seg_phase_i  (since_marker[8:2]),
+    .seg_phase_i  (framed_phase),
     .pl_valid_i   (framed_valid),
     .pl_ready_o   (framed_ready),
     .pl_data_i    (framed_data),
@@ -408,9 +406,6 @@ module rx_walk
   if (SEGMENTS > (1 << PLACE_W)) begin : gen_param_check
     $error("rx_walk: SEGMENTS is at most the places that PLACE_W bits name");
   end
-
-  logic unused;
-  assign unused = ^{since_marker[31:9], since_marker[1:0]};
 
 `ifndef SYNTHESIS
   place_watch #(

@@ -4,7 +4,7 @@
 //            a flow that carries, and will come once it can. Another start passes in its cycle; so do beats of segments before which nothing is put.
 //            `keeps_o` is of the cycle of a framed beat. `left_i` is a pulse.
 // Pipeline:  state | registers                 | what happens                                       | left when
-//            Pass  | seen_q, same_q            | starts and payload pass; of a start that is wanted | nothing is before it any more, or will be in the
+//            Pass  | match_q, free_q, same_q   | starts and payload pass; of a start that is wanted | nothing is before it any more, or will be in the
 //                  |                           | the flow's place is looked for, or a free one      | next cycle
 //            Issue | carry_q, place_q          | the start may come: it is of what is carried and   | it has: Feed, or Pass with nothing carried
 //                  |                           | the segment                                        |
@@ -40,7 +40,7 @@ module walk_carry
   input  logic            start_ready_i,
   output segment_t        start_o,
   output logic     [15:0] len_o,          // of what is framed: with what is carried
-  output logic     [31:0] seq_o,
+  output logic     [ 6:0] phase_o,        // words from the last place of a marker to its begin
 
   input  logic               pl_valid_i,
   output logic               pl_ready_o,
@@ -88,19 +88,14 @@ module walk_carry
   logic [CARRIES-1:0][      23:0] octets_q;  // behind the words
   logic [INDEX_W-1:0] match_index, free_index, place, place_q;
   logic has_place_q, joins, joins_q, fin_q, framing_q, tail_open_q;
-  logic [      15:0] of_flow_q;
-  logic [WORD_W-1:0] words;
-  logic [1:0] odd, held_odd;
+  logic [15:0] of_flow_q;
+  logic [WORD_W-1:0] words, seen_words;
+  logic [1:0] odd, seen_odd, held_odd;
   logic [CARRY_W-1:0] carry_q;
 
-  // Of the start that is wanted, a cycle ago: its flow's place, or a free one; the segment that is framed is of its flow.
-  typedef struct packed {
-    logic               found;
-    logic               has;
-    logic [INDEX_W-1:0] place;
-  } seen_t;
-  seen_t               seen_q;
-  logic  [CARRIES-1:0] free;
+  // Of the start that is wanted, a cycle ago: its flow's place, and the free ones; the segment that is framed is of its flow.
+  logic [CARRIES-1:0] free, match_q, free_q;
+  logic found, has;
   logic prepared_q, same_q, same, fresh_q, go;
 
   // The end of what is framed.
@@ -113,9 +108,10 @@ module walk_carry
   // ------------------------------------------------------------------ starts
   logic [3:0] framed_q, open_q;  // starts that are not framed; whose payload has not all passed, or has before they come
   logic issued, through, framed, passed;
-  logic packed_valid, packed_ready, packed_last, in_valid, in_ready, in_last;
-  logic [COUNT_W-1:0] packed_count, in_count;
-  logic [DATA_W-1:0] packed_data, in_data;
+  logic [8:0] since, since_q, sooner;
+  logic packed_valid, packed_ready, packed_last, in_valid, in_ready, in_last, piece_valid, piece_ready, piece_last;
+  logic [COUNT_W-1:0] packed_count, piece_count, in_count;
+  logic [DATA_W-1:0] packed_data, piece_data, in_data;
 
   assign start_ready_o = start_ready_i && state_q == (start_i.carries ? Issue : Pass);
   assign issued        = start_valid_i && start_ready_o;
@@ -124,32 +120,43 @@ module walk_carry
     start_o.carry = state_q == Issue ? carry_q : '0;
   end
   assign len_o   = start_i.len + 16'(start_o.carry);
-  assign seq_o   = start_i.seq - 32'(start_o.carry);
+  // The word of the stream, of the segment and of what is carried.
+  assign since   = start_i.seq[8:0] - start_i.row.marker_base[8:0];
+  assign sooner  = since_q - 9'(carry_q);
+  assign phase_o = state_q == Issue ? sooner[8:2] : since[8:2];
   assign waits_o = wants_i && state_q == Pass && !go;
 
   assign framed  = fp_valid_i && fp_beat_i.last && fp_beat_i.seg_last;
   assign passed  = pl_valid_o && pl_ready_i && pl_last_o;
 
   always_comb begin
-    match_index = '0;
-    free_index  = '0;
     for (int unsigned i = 0; i < CARRIES; i++) begin
       match[i] = valid_q[i] && flow_q[i] == start_i.flow;
       free[i]  = !valid_q[i] && !(framing_q && has_place_q && place_q == INDEX_W'(i));
-      if (match[i]) match_index |= INDEX_W'(i);
     end
-    for (int unsigned i = CARRIES; i > 0; i--) if (free[i-1]) free_index = INDEX_W'(i - 1);
+    match_index = '0;
+    free_index  = '0;
+    seen_words  = '0;
+    seen_odd    = '0;
+    for (int unsigned i = 0; i < CARRIES; i++) begin
+      if (match_q[i]) match_index |= INDEX_W'(i);
+      if (match_q[i]) seen_words |= words_q[i];
+      if (match_q[i]) seen_odd |= odd_q[i];
+    end
+    for (int unsigned i = CARRIES; i > 0; i--) if (free_q[i-1]) free_index = INDEX_W'(i - 1);
   end
+  assign found    = match_q != '0;
+  assign has      = found || free_q != '0;
   assign held_odd = odd_q[place_q];
 
   // Nothing is before it: all that was started is framed, or the last of it is in this cycle, which may be what is carried.
   assign go       = prepared_q && wants_i && fresh_q && open_q == '0 && (framed_q == '0 || (framed_q == 4'd1 && framed));
   assign same     = same_q && framing_q;
-  assign joins    = same ? kept : seen_q.found;
-  assign words    = same ? kept_words : words_q[seen_q.place];
-  assign odd      = same ? odd_left_q : odd_q[seen_q.place];
+  assign joins    = same ? kept : found;
+  assign words    = same ? kept_words : seen_words;
+  assign odd      = same ? odd_left_q : seen_odd;
   // A place that is given away in this cycle is free.
-  assign place    = (same && has_place_q) || !seen_q.has ? place_q : seen_q.place;
+  assign place    = (same && has_place_q) || !has ? place_q : found ? match_index : free_index;
 
   logic [WORD_W-1:0] unread_q, unsent_q;
   logic [BEAT_W-1:0] read_q;
@@ -186,11 +193,12 @@ module walk_carry
   end
 
   always_ff @(posedge clk_i) begin
-    seen_q <= '{found: match != '0, has: match != '0 || free != '0, place: match != '0 ? match_index : free_index};
-    same_q <= of_flow_q == start_i.flow;
+    {match_q, free_q} <= {match, free};
+    since_q           <= since;
+    same_q            <= of_flow_q == start_i.flow;
     if (state_q == Pass && go) begin
       place_q     <= place;
-      has_place_q <= seen_q.has || (framing_q && has_place_q && (same || !kept));
+      has_place_q <= has || (framing_q && has_place_q && (same || !kept));
       joins_q     <= joins;
       carry_q     <= joins ? CARRY_W'({words, odd}) : '0;
     end
@@ -289,16 +297,31 @@ module walk_carry
     end
   end
 
+  // The choice and the packer's rotation each take a cycle.
+  stream_slice #(
+    .WIDTH(DATA_W + COUNT_W + 1)
+  ) u_pieces (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (in_valid),
+    .in_ready_o (in_ready),
+    .in_data_i  ({in_data, in_count, in_last}),
+    .out_valid_o(piece_valid),
+    .out_ready_i(piece_ready),
+    .out_data_o ({piece_data, piece_count, piece_last}),
+    .shown_o    ()
+  );
+
   byte_packer #(
     .DATA_W(DATA_W)
   ) u_packer (
     .clk_i,
     .rst_ni,
-    .in_valid_i (in_valid),
-    .in_ready_o (in_ready),
-    .in_data_i  (in_data),
-    .in_count_i (in_count),
-    .in_last_i  (in_last),
+    .in_valid_i (piece_valid),
+    .in_ready_o (piece_ready),
+    .in_data_i  (piece_data),
+    .in_count_i (piece_count),
+    .in_last_i  (piece_last),
     .out_valid_o(packed_valid),
     .out_ready_i(packed_ready),
     .out_data_o (packed_data),
@@ -317,7 +340,7 @@ module walk_carry
   assign idle_o       = state_q == Pass && framed_q == '0 && open_q == '0;
 
   logic unused;
-  assign unused = ^last_word[DATA_W-1:24];
+  assign unused = ^{last_word[DATA_W-1:24], sooner[1:0], since[1:0]};
 
   if ((1 << INDEX_W) != CARRIES || CARRIES < 2 || (1 << BEAT_W) != BEATS || BEATS < 2) begin : gen_param_check
     $error("walk_carry: CARRIES and CARRY_BYTES / (DATA_W / 8) must be powers of two from 2 up");
