@@ -33,7 +33,7 @@ module rx_accept
 );
 
   logic replay_q, follows_q, valid_q;
-  logic control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
+  logic follows_young, follows_here, control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
   logic bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
   logic [31:0] ahead, age;
 
@@ -105,6 +105,9 @@ module rx_accept
   assign room_high_more          = {sum[31:16], 1'b1} + {carries[31:16], 1'b1};
   assign no_room                 = room_low[16] ? room_high_more[16] : room_high[16];
 
+  // segment.seq == position.rcv_nxt, compared before the choice.
+  assign follows_young           = segment.seq == young_i.seq_end;
+  assign follows_here            = segment.seq == (ended_i ? ended_position_i.rcv_nxt : position_q.rcv_nxt);
   assign plain                   = (segment.tcp_flags & TCP_URG) == '0 && !segment.unread;
 
   always_ff @(posedge clk_i) begin
@@ -119,7 +122,7 @@ module rx_accept
       older_q     <= judges_time && position.ts_valid && age[31];
       duplicate_q <= ahead[31] || current_i.seq_end == position.rcv_nxt;
       beyond_q    <= position.window != '0 && !position.window[31] && no_room;
-      next_q      <= segment.seq == position.rcv_nxt && plain;
+      next_q      <= (young_i.valid ? follows_young : follows_here) && plain;
     end
     verdict_q <= vacant_i || bare_i ? '0 : attached ? attached_verdict : detached_verdict;  // '0: ACCEPT_BARE without `raw`
   end

@@ -311,7 +311,11 @@ module rx_dispatch
   assign pop             = start || enter || direct;
   assign payload_flush_o = direct;
   assign start_valid_o   = start;
-  assign wants_o         = ready && to_walk && start_o.carries;
+  // A cycle late: a packet behind it is not ready before this is told.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) wants_o <= 1'b0;
+    else wants_o <= ready && to_walk && start_o.carries && !pop;
+  end
   always_comb begin
     start_o         = '0;
     start_o.chained = chained;

@@ -75,7 +75,7 @@ module rx_stand
     Ready
   } phase_e;
   phase_e phase, phase_q, phase_d;  // phase_q means nothing while it is vacant: a pop is late, and ends in vacant_o alone
-  logic may_look, look_again, fetch_again, weigh_again, load, turns_ready, stays_ready;
+  logic may_look, look_again, fetch_again, weighed, load, turns_ready, stays_ready;
   logic popped_q, ready_q, sent_q, needs_weighing;  // sent_q: a lookup, a cycle ago
   logic [15:0] flow_d;
 
@@ -106,9 +106,10 @@ module rx_stand
   // A table was written, or the packet was weighed too early.
   assign look_again     = packet_o.segment.is_tcp && lookup_changed_i;
   assign fetch_again    = known_o && state_changed_i;
-  assign weigh_again    = known_o && weigh_again_i;
+  // `weigh_again_i` is late, and selects last.
+  assign weighed        = phase inside {Weigh, Judge, Ready} && !look_again && !fetch_again && known_o;
 
-  // The next phase without a pop.
+  // The next phase without a pop, if the packet was not weighed too early.
   always_comb begin
     unique case (phase)
       Empty:   phase_d = !load ? Empty : needs_weighing ? Weigh : Ready;
@@ -116,14 +117,14 @@ module rx_stand
       Looking: phase_d = look_again ? Look : !lookup_rsp_i ? Looking : lookup_hit_i ? Fetch : Ready;
       Fetch:   phase_d = look_again ? Look : hold_i ? Fetch : Latch;
       Latch:   phase_d = look_again ? Look : fetch_again ? Fetch : Weigh;
-      Weigh:   phase_d = look_again ? Look : fetch_again ? Fetch : weigh_again ? Weigh : Judge;
-      Judge:   phase_d = look_again ? Look : fetch_again ? Fetch : weigh_again ? Weigh : Ready;
-      Ready:   phase_d = look_again ? Look : fetch_again ? Fetch : weigh_again ? Weigh : Ready;
+      Weigh:   phase_d = look_again ? Look : fetch_again ? Fetch : Judge;
+      Judge:   phase_d = look_again ? Look : fetch_again ? Fetch : Ready;
+      Ready:   phase_d = look_again ? Look : fetch_again ? Fetch : Ready;
       default: phase_d = Empty;
     endcase
   end
 
-  // phase_d == Ready, in a form that uses the late inputs last.
+  // The next phase is Ready, in a form that uses the late inputs last.
   assign turns_ready = (phase == Empty && load && !needs_weighing) || (phase == Looking && !look_again && lookup_rsp_i && !lookup_hit_i) ||
                        ((phase == Judge || phase == Ready) && !look_again && !known_o);
   assign stays_ready = (phase == Judge || phase == Ready) && !look_again && !fetch_again;
@@ -136,7 +137,7 @@ module rx_stand
       popped_q <= 1'b0;
       known_o  <= 1'b0;
     end else begin
-      phase_q  <= phase_d;
+      phase_q  <= weighed && weigh_again_i ? Weigh : phase_d;
       vacant_o <= pop_i || (vacant_o && !load);
       ready_q  <= turns_ready || (stays_ready && !weigh_again_i);  // phase_q == Ready
       popped_q <= pop_i;

@@ -105,6 +105,8 @@ pub struct Card {
     pub epoch: u8,
     /// The next octet expected; of a detached flow where the last replay ended.
     pub rcv: u32,
+    /// So many octets before `rcv` are of an FPDU that its segment did not end: they go before the next one.
+    pub carried: u32,
     /// Its position is one number further, behind the FIN: nothing of the stream is in sequence.
     pub behind_fin: bool,
     /// The number of the slot of the last payload segment that came up raw.
@@ -141,7 +143,23 @@ impl Card {
             return false;
         }
         (self.attached, self.rcv, self.behind_fin) = (true, rcv, false);
+        if fault != Some(Fault::CarriedTwice) {
+            self.carried = 0;
+        }
         true
+    }
+
+    /// Walks what is carried and `[seq, end)` behind it.
+    pub fn walk_on(&mut self, seq: u32, end: u32) -> Walked {
+        let from = seq.saturating_sub(self.carried);
+        self.carried = 0;
+        self.walk(from, end)
+    }
+
+    /// The segment that ends at `end` is taken whole: what was not walked of it is carried.
+    pub fn carry(&mut self, end: u32) {
+        self.carried = end - self.rcv;
+        self.rcv = end;
     }
 
     /// Walks `[from, end)`, which begins at an FPDU.

@@ -31,6 +31,10 @@ pub enum Fault {
     FramesBesideReplay,
     /// A slot is free while a job has still to read it.
     SlotFreeTooSoon,
+    /// The engine does not keep the octets that the card carries.
+    CarriedForgotten,
+    /// The card still carries what the engine has framed.
+    CarriedTwice,
 }
 
 impl Fault {

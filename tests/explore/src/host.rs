@@ -168,12 +168,14 @@ impl World {
             payload: report.length > 0,
             raw: report.slot.is_some() || sizes.fault == Some(Fault::BelievesOldReports),
             attached: report.attached,
+            cut: false,
         });
         if sizes.fault == Some(Fault::BelievesOldReports) && report.length == 0 {
             self.host.handover.segment(Told {
                 payload: true,
                 raw: true,
                 attached: report.attached,
+                cut: false,
             });
         }
         let (at, end) = (report.seq + report.done, report.seq + report.length);
@@ -198,7 +200,10 @@ impl World {
                         self.host.handover.out_of_order.put(piece);
                     }
                     (None, Some(slot)) => {
-                        self.take_by_hand(at, end);
+                        let carried = report.attached;
+                        if !carried || sizes.fault != Some(Fault::CarriedForgotten) {
+                            self.take_by_hand(at, end);
+                        }
                         self.give(slot, None);
                     }
                     // An old one, or refused.
@@ -231,7 +236,12 @@ impl World {
             .handover
             .may_stay_in_slot(host.got.is_empty(), at == host.next());
         let room = 2 * self.ring.len() <= sizes.slots + 1;
-        let may = sizes.replay && self.card.bound && host.fin.is_none() && !report.fin && at < end;
+        let may = sizes.replay
+            && !report.attached
+            && self.card.bound
+            && host.fin.is_none()
+            && !report.fin
+            && at < end;
         (may && fresh && apart && room).then_some(Piece {
             seq: at,
             length: (end - at) as u16,
@@ -392,6 +402,7 @@ impl World {
                 payload: true,
                 raw: true,
                 attached: false,
+                cut: false,
             });
         }
     }

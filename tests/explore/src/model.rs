@@ -27,6 +27,8 @@ pub struct Sizes {
     pub policy: ReplayPolicy,
     /// What the counts of before are modulo.
     pub counts: u8,
+    /// The card carries FPDUs over the ends of segments.
+    pub carry: bool,
     /// Frames that are not of the flow take raw slots as well.
     pub foreign: bool,
     /// The peer may end its stream.
@@ -51,6 +53,7 @@ impl Default for Sizes {
                 replays_in_order: false,
             },
             counts: 2,
+            carry: false,
             foreign: false,
             fin: false,
             bind: false,

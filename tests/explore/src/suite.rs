@@ -75,6 +75,27 @@ pub fn parts(larger: bool) -> Vec<Part> {
             },
         ),
         part(
+            "FPDUs carried over the ends of segments",
+            Sizes {
+                window: 6,
+                slots: 2 + more,
+                reports: 2 + more,
+                carry: true,
+                ..small
+            },
+        ),
+        part(
+            "FPDUs carried up to the end of the stream, and replays",
+            Sizes {
+                slots: 3 + more,
+                reports: 1 + more,
+                carry: true,
+                replay: true,
+                fin: true,
+                ..small
+            },
+        ),
+        part(
             "the flow goes to another connection",
             Sizes {
                 slots: 2 + more,
@@ -120,6 +141,10 @@ pub fn place_of(fault: Fault) -> Sizes {
         Fault::CountsWrap => Sizes {
             slots: 3,
             reports: 3,
+            ..small
+        },
+        Fault::CarriedForgotten | Fault::CarriedTwice => Sizes {
+            carry: true,
             ..small
         },
         Fault::NeverOpens => Sizes { window: 6, ..small },

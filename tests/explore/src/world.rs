@@ -100,6 +100,7 @@ impl World {
                 attached: false,
                 epoch: 1,
                 rcv: 0,
+                carried: 0,
                 behind_fin: false,
                 mark: NUMBERS - 1,
                 count: 0,
@@ -234,10 +235,19 @@ impl World {
             }
             let mut whole = false;
             if self.card.attached && seq == self.card.rcv && !self.card.behind_fin {
-                let walked = self.card.walk(seq, end);
+                let walked = self.card.walk_on(seq, end);
+                if !is_boundary(walked.from) {
+                    self.breaks(Broken::Misframed);
+                }
                 self.place(true, walked.from, walked.to);
-                report.done = walked.to - walked.from;
+                report.done = walked.to.saturating_sub(seq);
                 whole = walked.to == end;
+                if !whole && sizes.carry && !fin {
+                    // The engine needs the octets if the card cannot finish the FPDU.
+                    self.card.carry(end);
+                    report.slot = self.take_slot(sizes);
+                    whole = true;
+                }
             }
             if !whole {
                 report.slot = self.take_slot(sizes);
@@ -314,6 +324,7 @@ impl World {
             attached: false,
             epoch,
             rcv: 0,
+            carried: 0,
             behind_fin: false,
             mark: (self.seen() + NUMBERS - 1) % NUMBERS,
             count: 0,

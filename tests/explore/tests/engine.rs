@@ -38,6 +38,7 @@ impl Under {
     fn new(seed: u64, sizes: Sizes) -> Self {
         let mut script = Script::with(false, &|config| {
             config.delayed_ack = 0;
+            config.carry = sizes.carry;
             config.replay = if sizes.replay {
                 3 * wire::OCTET as u16
             } else {
