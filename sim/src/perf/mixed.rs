@@ -470,7 +470,7 @@ impl Peers {
                 self.fates.raw += 1;
             } else if report.payload_len == 0 {
                 self.fates.acknowledgments += 1;
-            } else if report.done_len == report.payload_len {
+            } else if report.done_len == report.payload_len || report.attached() {
                 self.fates.placed += 1;
             }
         }

@@ -494,8 +494,7 @@ impl Script {
             let flags = FlowRxRow::VALID
                 | self.rng.random_range(0..4u8)
                 | self.rng.random_range(0..2u8) << 3
-                | *[0, 0, FlowRxRow::CHECK_ONLY].choose(&mut self.rng).unwrap()
-                | *[0, FlowRxRow::CARRY].choose(&mut self.rng).unwrap();
+                | *[0, 0, FlowRxRow::CHECK_ONLY].choose(&mut self.rng).unwrap();
             let seq: u32 = if flow == 0 {
                 u32::MAX - 3000
             } else {

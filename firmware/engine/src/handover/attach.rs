@@ -16,13 +16,20 @@ use crate::connection::timers::Timer;
 use crate::handover::flow::{Opening, Stream, Told};
 use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
-use crate::tcp::input::is_carried;
 use weft_tcp::seq;
 
 /// A sender waits so long at most for a window that stands still; and one that has opened is told again so much later.
 const WINDOW_WAIT: u64 = 500_000;
 /// How often a window that has opened is told again, each time twice as late.
 const WINDOW_TOLD: u8 = 6;
+
+/// The card has the flow behind a segment that ends inside an FPDU.
+pub fn is_carried(report: &SegmentReport) -> bool {
+    report.raw()
+        && report.attached()
+        && report.done_len < report.payload_len
+        && report.tcp_flags & (flag::SYN | flag::RST) == 0
+}
 
 impl Conn {
     /// What the received stream is like now, for the hand-over; `more`: the next report is at hand.

@@ -17,7 +17,7 @@ use crate::tcp::acceptance::{judge, timestamp, DropReason, Verdict};
 use weft_tcp::sender::{Ack, Acked};
 use weft_tcp::seq;
 
-pub use seen::{is_carried, is_marked, Seen};
+pub use seen::{is_marked, Seen};
 
 /// Answers in a second to segments without data that were received before: window probes, keepalive.
 const ANSWERS: u32 = 100;

@@ -5,6 +5,7 @@ use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
 use weft_wire::tcp::{flag, Options, SackBlocks, TcpSegment};
 
+use crate::handover::attach::is_carried;
 use crate::handover::out_of_order::Piece;
 use crate::tcp::acceptance::{Arriving, DropReason};
 
@@ -138,14 +139,6 @@ impl<'a> Seen<'a> {
             ip_options: self.ip_options,
         }
     }
-}
-
-/// The card has the flow behind a segment that ends inside an FPDU.
-pub fn is_carried(report: &SegmentReport) -> bool {
-    report.raw()
-        && report.attached()
-        && report.done_len < report.payload_len
-        && report.tcp_flags & (flag::SYN | flag::RST) == 0
 }
 
 /// A report's status says that a switch has met congestion (CE, RFC 3168 §5).
