@@ -1128,6 +1128,8 @@ fn the_script_is_worth_its_name() {
         MsixRequests,
         MsixGap,
         RxDropRawReserved,
+        RxSegmentsCarried,
+        RxCarryFull,
         RxRawFailed,
         RxPlaceFailed,
         TxReportsJoined,
