@@ -37,6 +37,8 @@ struct Under {
     source: Region,
     ends: Ends,
     wanted: Vec<u8>,
+    /// What its FLOW_RX row asks for.
+    flags: u8,
 }
 
 fn seq_of(octet: u32) -> u32 {
@@ -44,7 +46,7 @@ fn seq_of(octet: u32) -> u32 {
 }
 
 impl Under {
-    fn new(kind: CardKind, seed: u64) -> Self {
+    fn new(kind: CardKind, seed: u64, sizes: &Sizes) -> Self {
         let mut bench = Bench::new(
             kind.build(seed, 0),
             seed,
@@ -70,6 +72,8 @@ impl Under {
             source,
             ends: Ends::of(FLOW),
             wanted: vec![0; wire::SINK],
+            flags: (FlowRxRow::CRC | FlowRxRow::VALID)
+                | if sizes.carry { FlowRxRow::CARRY } else { 0 },
         };
         under.bind(1);
         under
@@ -78,7 +82,7 @@ impl Under {
     /// The flow is a new connection's, and the engine's.
     fn bind(&mut self, epoch: u8) {
         let rx = FlowRxRow {
-            flags: FlowRxRow::CRC | FlowRxRow::VALID,
+            flags: self.flags,
             epoch,
             pd: PD,
             ..FlowRxRow::default()
@@ -302,7 +306,7 @@ fn walks() {
                     ..part.sizes
                 };
                 let mut walk = Walk::new(seed, sizes);
-                let mut under = Under::new(kind, seed);
+                let mut under = Under::new(kind, seed, &sizes);
                 for event in 0..EVENTS {
                     if walk.has_come_round() {
                         break;
@@ -337,7 +341,7 @@ fn the_runs_that_show_planted_faults() {
                 ..sizes
             };
             let mut walk = Walk::new(0, right);
-            let mut under = Under::new(kind, 0);
+            let mut under = Under::new(kind, 0, &right);
             let mut came = 0;
             for action in actions {
                 if !walk.enabled().contains(action) {
