@@ -173,6 +173,7 @@ module walk_framer_formal
           first: dut.first_q,
           last: dut.beat_q.last,
           partial: dut.beat_q.partial,
+          kept: 1'b0,
           seg_last: dut.beat_q.seg_last,
           marker: dut.beat_q.marker,
           lane: 4'(dut.marker_lane_q),

@@ -8,7 +8,7 @@
 //                  |                           | the flow's place is looked for, or a free one      | next cycle
 //            Issue | carry_q, place_q          | the start may come: it is of what is carried and   | it has: Feed, or Pass with nothing carried
 //                  |                           | the segment                                        |
-//            Feed  | beats of the place, read_q | the carried words go into u_packer                | the last one went
+//            Feed  | read_q, u_places          | the carried words go into u_packer                 | the last one went
 //            Odd   |                           | so do up to three octets behind them               | they went
 //            Body  |                           | so does the payload                                | its last beat went
 //            Drain |                           | the packer is emptied                              | its last beat went

@@ -14,8 +14,8 @@ package walk_pkg;
     logic [15:0]  bytes;
   } op_t;
 
-  // How the walk of a segment ended. WHOLE: all of it is walked, or the rest is carried; PARTIAL: it ends inside an FPDU that is not carried; ERROR: an FPDU has one;
-  // NOT_WALKED: discarded, or left for want of report room.
+  // How the walk of a segment ended. WHOLE: all of it is walked, or the rest is carried; PARTIAL: it ends inside an FPDU that is not carried; ERROR:
+  // an FPDU has one; NOT_WALKED: discarded, or left for want of report room.
   typedef enum logic [1:0] {
     STOP_WHOLE      = 2'd0,
     STOP_PARTIAL    = 2'd1,

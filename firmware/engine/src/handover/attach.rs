@@ -23,12 +23,14 @@ const WINDOW_WAIT: u64 = 500_000;
 /// How often a window that has opened is told again, each time twice as late.
 const WINDOW_TOLD: u8 = 6;
 
+/// The segment has payload that counts.
+fn has_payload(report: &SegmentReport) -> bool {
+    report.payload_len > 0 && report.tcp_flags & (flag::SYN | flag::RST) == 0
+}
+
 /// The card has the flow behind a segment that ends inside an FPDU.
 pub fn is_carried(report: &SegmentReport) -> bool {
-    report.raw()
-        && report.attached()
-        && report.done_len < report.payload_len
-        && report.tcp_flags & (flag::SYN | flag::RST) == 0
+    has_payload(report) && report.raw() && report.attached() && report.done_len < report.payload_len
 }
 
 impl Conn {
@@ -120,7 +122,7 @@ impl<P: Port> Link<'_, P> {
     pub fn segment_report(&mut self, report: &SegmentReport, payload: &[u8]) {
         let stream = &self.conn.reassembly;
         self.conn.handover.segment(Told {
-            payload: report.payload_len > 0 && report.tcp_flags & (flag::SYN | flag::RST) == 0,
+            payload: has_payload(report),
             raw: report.raw(),
             attached: report.attached(),
             cut: report.seq == stream.next()
