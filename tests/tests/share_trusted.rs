@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -29,8 +30,18 @@ fn trusting() -> Limits {
     }
 }
 
-fn open_files() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+/// Device and inode: what every descriptor of one file has alike.
+fn identity(file: impl AsFd) -> (u64, u64) {
+    let stat = rustix::fs::fstat(file).expect("open");
+    (stat.st_dev, stat.st_ino)
+}
+
+/// How many descriptors of these files the process has. Other tests of the process open and close files of their own.
+fn open_files(these: &[(u64, u64)]) -> usize {
+    let all = std::fs::read_dir("/proc/self/fd").expect("Linux");
+    all.filter_map(|entry| std::fs::metadata(entry.ok()?.path()).ok())
+        .filter(|found| these.contains(&(found.dev(), found.ino())))
+        .count()
 }
 
 /// The region of a file, which the program has mapped as well.
@@ -119,13 +130,12 @@ fn who_is_not_trusted_gives_no_file() {
     assert!(refused.contains("weft share --trusted"), "{refused}");
     let raw = RawClient::connect(&scene.path);
     scene.ask(&raw, &[HELLO, 1, 6], &[]).expect("let in");
-    let before = open_files();
     let file = sealed_file("weft-test", 4096).expect("memory");
     for _ in 0..20 {
         let answer = scene.ask(&raw, &[MAP, 4096, 1], &[file.as_fd()]);
         assert_eq!(answer.expect("served").0, 1);
     }
-    assert_eq!(open_files(), before + 1);
+    assert_eq!(open_files(&[identity(&file)]), 1, "this one");
     drop(raw);
     scene.nothing_is_left();
 }
@@ -139,9 +149,10 @@ fn a_trusting_broker_takes_memory_alone() {
     let mut scene = broker_scene(103, trusting());
     let raw = RawClient::connect(&scene.path);
     scene.ask(&raw, &[HELLO, 1, 6], &[]).expect("let in");
-    let before = open_files();
-    let ask = |scene: &mut Scene, words: &[u64], file: Option<&OwnedFd>| {
+    let mut sent = Vec::new();
+    let mut ask = |scene: &mut Scene, words: &[u64], file: Option<&OwnedFd>| {
         let files: Vec<_> = file.into_iter().map(AsFd::as_fd).collect();
+        sent.extend(files.iter().map(identity));
         let (status, said, _) = scene.ask(&raw, words, &files).expect("served");
         match status {
             0 => Ok(said[0]),
@@ -180,7 +191,7 @@ fn a_trusting_broker_takes_memory_alone() {
     }
     ask(&mut scene, &[16, 1 << 21], None).expect_err("none there");
     // The last files go with the next request, in the thread that reads.
-    scene.until(|_| (open_files() <= before + 1).then_some(()));
+    scene.until(|_| (open_files(&sent) == 0).then_some(()));
     drop(raw);
     scene.nothing_is_left();
     no_faults(&scene.bench);
