@@ -52,6 +52,7 @@ package weft_card_pkg;
   parameter logic [15:0] REG_COUNTER_HI = 16'h00b0;
   parameter logic [15:0] REG_PORTS = 16'h00b4;
   parameter logic [15:0] REG_TABLE_LOCK = 16'h00b8;
+  parameter logic [15:0] REG_ISLANDS = 16'h00bc;
   parameter logic [15:0] REG_TRACE_CTRL = 16'h00c0;
   parameter logic [31:0] REG_TRACE_CTRL_RESET = 32'h0000ffff;
   parameter logic [15:0] REG_TRACE_HEAD = 16'h00c4;
@@ -588,7 +589,9 @@ package weft_card_pkg;
   parameter int unsigned CNT_RX_SEGMENTS_CARRIED = 87;
   parameter int unsigned CNT_RX_CARRY_FULL = 88;
   parameter int unsigned CNT_RX_STALL_CARRY_CYCLES = 89;
-  parameter int unsigned NUM_COUNTERS = 90;
+  parameter int unsigned CNT_RX_SEGMENTS_BEYOND = 90;
+  parameter int unsigned CNT_RX_ISLANDS_FULL = 91;
+  parameter int unsigned NUM_COUNTERS = 92;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -622,6 +625,7 @@ package weft_card_pkg;
   parameter int unsigned FLOW_RX_ROW_CHECK_ONLY_BIT = 4;  // FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine
   parameter int unsigned FLOW_RX_ROW_PORT_BIT = 5;  // the port that has its reports and raw frames, also while the row is not valid; with one port without meaning
   parameter int unsigned FLOW_RX_ROW_CARRY_BIT = 6;  // an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed
+  parameter int unsigned FLOW_RX_ROW_BEYOND_BIT = 7;  // with markers, and neither check_only nor carry: RDMA Writes beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap)
 
   // A row of ATTACH.
   typedef struct packed {
@@ -1316,6 +1320,7 @@ package weft_card_pkg;
   parameter int unsigned PROC_ENGINE_SHORT_WAY_BIT = 3;  // usual segments are handled the short way
   parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
   parameter int unsigned PROC_ENGINE_CARRY_BIT = 5;  // FLOW_RX asks for carry where segments are cut
+  parameter int unsigned PROC_ENGINE_BEYOND_BIT = 6;  // FLOW_RX asks for Writes beyond gaps to be placed
 
   // Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {

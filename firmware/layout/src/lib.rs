@@ -129,6 +129,8 @@ pub mod reg {
     pub const PORTS: u32 = 0x00b4;
     /// Whose turn it is at TABLE_DATA and TABLE_CMD, where there are two ports. Reading takes it if the other port does not have it: 1, it is this port's; 0, it is not. Any value written by the port that has it gives it back. With one port it reads 0, and nobody has to ask.
     pub const TABLE_LOCK: u32 = 0x00b8;
+    /// Islands of a flow: ranges of its stream beyond a gap that the card places and keeps account of (FLOW_RX bit beyond). 0: the bit has no effect.
+    pub const ISLANDS: u32 = 0x00bc;
     /// Trace ring. Everything is on at reset.
     pub const TRACE_CTRL: u32 = 0x00c0;
     /// Value of TRACE_CTRL after reset.
@@ -242,6 +244,7 @@ pub mod reg {
         ("COUNTER_HI", 0x00b0, 1),
         ("PORTS", 0x00b4, 1),
         ("TABLE_LOCK", 0x00b8, 1),
+        ("ISLANDS", 0x00bc, 1),
         ("TRACE_CTRL", 0x00c0, 1),
         ("TRACE_HEAD", 0x00c4, 1),
         ("TRACE_LOST", 0x00c8, 1),
@@ -311,6 +314,7 @@ pub mod reg {
         ("Bits 63:32 of the counter whose low half was read last from COUNTERS; 0 unless its name ends in _bytes (those have 64 bits).", false),
         ("Ports of the card, 1 or 2: a port is a job ring, a report ring and a raw ring with their registers and doorbells, for one owner. 0 is 1.", false),
         ("Whose turn it is at TABLE_DATA and TABLE_CMD, where there are two ports. Reading takes it if the other port does not have it: 1, it is this port's; 0, it is not. Any value written by the port that has it gives it back. With one port it reads 0, and nobody has to ask.", true),
+        ("Islands of a flow: ranges of its stream beyond a gap that the card places and keeps account of (FLOW_RX bit beyond). 0: the bit has no effect.", false),
         ("Trace ring. Everything is on at reset.", true),
         ("Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.", false),
         ("Events that came too fast to be recorded, since the ring was emptied.", false),
@@ -415,6 +419,7 @@ pub mod reg {
             Bits { name: "SLOT", shift: 0, width: 8, doc: "log2 of the slot size in bytes (11 to 14)" },
             Bits { name: "COUNT", shift: 8, width: 8, doc: "log2 of the number of slots (1 to 12)" },
         ],
+        &[],
         &[],
         &[],
         &[],
@@ -5346,6 +5351,8 @@ pub mod registers {
     pub const PORTS: Register<ReadOnly, u32> = Register::new("PORTS", reg::PORTS);
     /// Whose turn it is at TABLE_DATA and TABLE_CMD, where there are two ports. Reading takes it if the other port does not have it: 1, it is this port's; 0, it is not. Any value written by the port that has it gives it back. With one port it reads 0, and nobody has to ask.
     pub const TABLE_LOCK: Register<ReadWrite, u32> = Register::new("TABLE_LOCK", reg::TABLE_LOCK);
+    /// Islands of a flow: ranges of its stream beyond a gap that the card places and keeps account of (FLOW_RX bit beyond). 0: the bit has no effect.
+    pub const ISLANDS: Register<ReadOnly, u32> = Register::new("ISLANDS", reg::ISLANDS);
     /// Trace ring. Everything is on at reset.
     pub const TRACE_CTRL: Register<ReadWrite, reg::TraceCtrl> = Register::new("TRACE_CTRL", reg::TRACE_CTRL);
     /// Events recorded since the ring was emptied, modulo 2^32. Event n is in entry n mod TRACE_SIZE, until event n + TRACE_SIZE takes its place.
@@ -5622,10 +5629,14 @@ pub enum Counter {
     RxCarryFull,
     /// cycles in which a segment of a flow that carries waited for the one before to be framed
     RxStallCarryCycles,
+    /// segments beyond a gap that were placed as a whole: islands of their flow, which stays attached
+    RxSegmentsBeyond,
+    /// segments beyond a gap that detached their flow: it has as many islands as the card keeps
+    RxIslandsFull,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 90;
+pub const NUM_COUNTERS: usize = 92;
 
 impl Counter {
     /// All of them, in order.
@@ -5720,6 +5731,8 @@ impl Counter {
         Counter::RxSegmentsCarried,
         Counter::RxCarryFull,
         Counter::RxStallCarryCycles,
+        Counter::RxSegmentsBeyond,
+        Counter::RxIslandsFull,
     ];
 
     /// The name, as in the reference page.
@@ -5815,6 +5828,8 @@ impl Counter {
             Counter::RxSegmentsCarried => "rx_segments_carried",
             Counter::RxCarryFull => "rx_carry_full",
             Counter::RxStallCarryCycles => "rx_stall_carry_cycles",
+            Counter::RxSegmentsBeyond => "rx_segments_beyond",
+            Counter::RxIslandsFull => "rx_islands_full",
         }
     }
 
@@ -5911,6 +5926,8 @@ impl Counter {
             Counter::RxSegmentsCarried => "segments that ended inside an FPDU whose octets the card carries: their flow stays attached",
             Counter::RxCarryFull => "segments of a flow that carries that detached it: no room for the FPDU's octets, or they are too many",
             Counter::RxStallCarryCycles => "cycles in which a segment of a flow that carries waited for the one before to be framed",
+            Counter::RxSegmentsBeyond => "segments beyond a gap that were placed as a whole: islands of their flow, which stays attached",
+            Counter::RxIslandsFull => "segments beyond a gap that detached their flow: it has as many islands as the card keeps",
         }
     }
 }
@@ -6035,6 +6052,8 @@ impl FlowRxRow {
     pub const PORT: u8 = 0x20;
     /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed.
     pub const CARRY: u8 = 0x40;
+    /// Bit 7: with markers, and neither check_only nor carry: RDMA Writes beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap).
+    pub const BEYOND: u8 = 0x80;
 
     /// The record as it lies in memory.
     #[inline]
@@ -6143,6 +6162,18 @@ impl FlowRxRow {
     #[must_use]
     pub const fn with_carry(mut self, on: bool) -> Self {
         self.flags = self.flags & !Self::CARRY | if on { Self::CARRY } else { 0 };
+        self
+    }
+
+    /// Bit 7: with markers, and neither check_only nor carry: RDMA Writes beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap).
+    pub const fn beyond(&self) -> bool {
+        self.flags & Self::BEYOND != 0
+    }
+
+    /// The same with beyond set or clear.
+    #[must_use]
+    pub const fn with_beyond(mut self, on: bool) -> Self {
+        self.flags = self.flags & !Self::BEYOND | if on { Self::BEYOND } else { 0 };
         self
     }
 }
@@ -10929,6 +10960,8 @@ impl ProcEngine {
     pub const ATTACH: u8 = 0x10;
     /// Bit 5: FLOW_RX asks for carry where segments are cut.
     pub const CARRY: u8 = 0x20;
+    /// Bit 6: FLOW_RX asks for Writes beyond gaps to be placed.
+    pub const BEYOND: u8 = 0x40;
 
     /// The record as it lies in memory.
     #[inline]
@@ -11093,6 +11126,18 @@ impl ProcEngine {
     #[must_use]
     pub const fn with_carry(mut self, on: bool) -> Self {
         self.ways = self.ways & !Self::CARRY | if on { Self::CARRY } else { 0 };
+        self
+    }
+
+    /// Bit 6: FLOW_RX asks for Writes beyond gaps to be placed.
+    pub const fn beyond(&self) -> bool {
+        self.ways & Self::BEYOND != 0
+    }
+
+    /// The same with beyond set or clear.
+    #[must_use]
+    pub const fn with_beyond(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::BEYOND | if on { Self::BEYOND } else { 0 };
         self
     }
 }
