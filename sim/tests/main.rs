@@ -2,6 +2,7 @@
 
 mod apart;
 mod asleep;
+mod beyond;
 mod boundaries;
 mod card;
 mod carried;

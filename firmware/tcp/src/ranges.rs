@@ -39,6 +39,15 @@ impl Ranges {
 
     /// Adds a range, merging it with those it touches. False if there was no room for one more.
     pub fn add(&mut self, left: u32, right: u32) -> bool {
+        self.add_among(left, right, self.most)
+    }
+
+    /// The same, whether there is room or not.
+    pub fn add_surely(&mut self, left: u32, right: u32) {
+        self.add_among(left, right, usize::MAX);
+    }
+
+    fn add_among(&mut self, left: u32, right: u32, most: usize) -> bool {
         if !seq::lt(left, right) {
             return true;
         }
@@ -52,7 +61,7 @@ impl Ranges {
             last += 1;
         }
         if first == last {
-            if self.list.len() >= self.most {
+            if self.list.len() >= most {
                 return false;
             }
             if self.list.capacity() == 0 {

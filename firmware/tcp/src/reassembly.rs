@@ -33,6 +33,8 @@ pub struct Reassembly {
     base: u32,
     next: u32,
     beyond: Ranges,
+    /// Of these, what is placed already: no byte of it lies here.
+    placed: Ranges,
     latest: Latest,
     /// Arrived twice, and not told yet.
     twice: Option<(u32, u32)>,
@@ -51,6 +53,7 @@ impl Reassembly {
             base: 0,
             next: 0,
             beyond: Ranges::new(gaps),
+            placed: Ranges::new(gaps),
             latest: Latest::default(),
             twice: None,
         }
@@ -74,6 +77,7 @@ impl Reassembly {
         self.base = seq;
         self.next = seq;
         self.beyond.clear();
+        self.placed.clear();
         self.latest = Latest::default();
         self.twice = None;
     }
@@ -98,9 +102,17 @@ impl Reassembly {
         self.base.wrapping_add(self.capacity)
     }
 
-    /// Bytes in order.
+    /// Bytes in order, up to what is placed already.
     pub fn available(&self) -> usize {
-        self.next.wrapping_sub(self.base) as usize
+        self.available_to().wrapping_sub(self.base) as usize
+    }
+
+    /// Behind the bytes in order, up to what is placed already.
+    pub fn available_to(&self) -> u32 {
+        match self.placed.as_slice().first() {
+            Some(placed) => seq::min(placed.0, self.next),
+            None => self.next,
+        }
     }
 
     /// Nothing buffered, in order or not.
@@ -210,10 +222,15 @@ impl Reassembly {
         self.give_up_from(self.next, pool);
     }
 
-    /// What lies from `seq` on, beyond a gap, is given up: it comes again.
+    /// What lies from `seq` on, beyond a gap, is given up: it comes again. What is placed does not lie here, and stays.
     pub fn give_up_from(&mut self, seq: u32, pool: &mut Pool) {
         self.beyond.remove_from(seq);
         let beyond = self.beyond.as_slice().last().map_or(self.next, |r| r.1);
+        for (left, right) in self.placed.as_slice() {
+            if seq::lt(self.next, *left) {
+                self.beyond.add_surely(*left, *right);
+            }
+        }
         let keep = match beyond == self.base {
             true => 0,
             false => self.place(beyond.wrapping_sub(1)).0 + 1,
@@ -251,6 +268,17 @@ impl Reassembly {
         }
         self.latest.arrived(left, &self.beyond);
         true
+    }
+
+    /// Takes `[left, right)`, beyond a gap, for arrived and placed: none of it lies here, or will.
+    pub fn note_placed(&mut self, left: u32, right: u32) {
+        let left = seq::max(left, self.next);
+        if !seq::lt(left, right) {
+            return;
+        }
+        self.placed.add_surely(left, right);
+        self.beyond.add_surely(left, right);
+        self.latest.arrived(left, &self.beyond);
     }
 
     /// Brings the bytes of what was noted, piece by piece. False: there is no memory for them, and they are not brought.
@@ -394,6 +422,12 @@ impl Reassembly {
             self.settle(pool);
         }
         self.base = base;
+        if !self.placed.is_empty() {
+            self.placed.remove_before(base);
+            if let Some(end) = self.placed.end_of(base) {
+                return self.rebase(end, pool);
+            }
+        }
         if !self.pages.is_empty() && self.is_empty() {
             self.release(pool);
         }

@@ -3,6 +3,7 @@
 use weft_layout::{AttachRow, FlowRxRow, Refusal};
 
 use super::ethernet::{flag, Segment};
+use super::islands::{may_have, Islands, Place};
 
 /// What becomes of a segment of a known flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +18,22 @@ pub enum Judgement {
     Duplicate,
     /// Next in sequence: walked.
     Walk,
+    /// Beyond a gap, where its flow may have an island: walked.
+    Beyond,
     /// Not what the card can go on with: up raw, and the flow leaves the card.
     Leave,
+    /// The same, for want of an island.
+    NoIsland,
 }
 
 /// Judges a segment of a known flow.
-pub fn judge(s: &Segment, row: &FlowRxRow, position: &AttachRow) -> Judgement {
+pub fn judge(
+    s: &Segment,
+    flow: u16,
+    row: &FlowRxRow,
+    position: &AttachRow,
+    islands: &Islands,
+) -> Judgement {
     if s.len == 0 || s.flags & (flag::SYN | flag::RST) != 0 {
         return Judgement::Bare;
     }
@@ -51,10 +62,40 @@ pub fn judge(s: &Segment, row: &FlowRxRow, position: &AttachRow) -> Judgement {
         Judgement::Duplicate
     } else if position.window != 0 && ahead > position.window {
         Judgement::Refused(Refusal::Window)
-    } else if s.seq == position.rcv_nxt && s.flags & flag::URG == 0 && !s.unread {
-        Judgement::Walk
-    } else {
+    } else if s.flags & flag::URG != 0 || s.unread {
         Judgement::Leave
+    } else if s.seq == position.rcv_nxt {
+        match islands.meet(flow, range(s)) {
+            true => Judgement::Leave,
+            false => Judgement::Walk,
+        }
+    } else {
+        beyond(s, flow, row, position, islands)
+    }
+}
+
+/// The octets of its payload.
+pub fn range(s: &Segment) -> (u32, u32) {
+    (s.seq, s.seq.wrapping_add(s.len as u32))
+}
+
+/// Judges a segment of an attached flow that is not next in sequence.
+fn beyond(
+    s: &Segment,
+    flow: u16,
+    row: &FlowRxRow,
+    position: &AttachRow,
+    islands: &Islands,
+) -> Judgement {
+    let behind = (s.seq.wrapping_sub(position.rcv_nxt) as i32) < 0;
+    if behind || s.flags & flag::FIN != 0 || !may_have(row) {
+        return Judgement::Leave;
+    }
+    match islands.place(flow, range(s)) {
+        Place::Inside => Judgement::Duplicate,
+        Place::Meets => Judgement::Leave,
+        Place::Full => Judgement::NoIsland,
+        Place::Free => Judgement::Beyond,
     }
 }
 

@@ -10,6 +10,7 @@ pub mod carried;
 pub mod checks;
 pub mod counters;
 pub mod ethernet;
+pub mod islands;
 pub mod mpa;
 pub mod raw_ring;
 pub mod receive;

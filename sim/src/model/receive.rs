@@ -7,9 +7,11 @@ use weft_layout::{
 use weft_wire::checks::Violation;
 use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::fpdu::Markers;
-use weft_wire::walk::Walk;
+use weft_wire::rdmap::{opcode, opcode_of};
+use weft_wire::walk::{Unit, Walk};
 
-use super::acceptance::{judge, note_timestamp, Judgement};
+use super::acceptance::{judge, note_timestamp, range, Judgement};
+use super::carried::Walked;
 use super::checks::{self, position_of, Action};
 use super::counters::Counters;
 use super::ethernet::{flag, parse_for, Parsed, Segment};
@@ -150,6 +152,15 @@ pub enum End {
     Error,
 }
 
+/// Why an FPDU begins where a walk does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certain {
+    /// The FPDU before ends there.
+    Start,
+    /// A marker inside says so.
+    Marker,
+}
+
 impl Receive<'_> {
     /// Gives a frame its verdict and does what it asks for.
     pub fn handle(&mut self, accepted: &Accepted) {
@@ -220,14 +231,18 @@ impl Receive<'_> {
         let frame = &accepted.frame[..];
         let f = usize::from(flow);
         let (row, mut position) = (self.tables.rx[f], self.tables.positions[f]);
-        let judgement = judge(s, &row, &position);
+        let judgement = judge(s, flow, &row, &position, &self.tables.islands);
         let needs_room = match judgement {
             Judgement::Bare => s.wants_raw(),
             Judgement::Refused(_) | Judgement::Duplicate => false,
             // Any payload may turn out to need a slot.
-            Judgement::Bypassed | Judgement::Walk | Judgement::Leave => true,
+            Judgement::Bypassed
+            | Judgement::Walk
+            | Judgement::Beyond
+            | Judgement::Leave
+            | Judgement::NoIsland => true,
         };
-        let walks = judgement == Judgement::Walk;
+        let walks = matches!(judgement, Judgement::Walk | Judgement::Beyond);
         let room = if walks {
             self.raw.has_room_for_walk()
         } else {
@@ -277,22 +292,34 @@ impl Receive<'_> {
                 self.counters.count(Counter::RxSegmentsDuplicate);
                 trace_verdict::DUPLICATE
             }
-            Judgement::Leave => {
+            Judgement::Leave | Judgement::NoIsland => {
                 raw = true;
                 position.raw_seen = behind;
                 position.attached &= !AttachRow::ATTACHED;
                 self.counters.count(Counter::RxDetachGap);
+                if judgement == Judgement::NoIsland {
+                    self.counters.count(Counter::RxIslandsFull);
+                }
                 trace_verdict::GAP
             }
-            Judgement::Walk => {
+            Judgement::Walk | Judgement::Beyond => {
                 let payload = &frame[s.offset..s.offset + s.len];
-                let walked = self.walk_on(payload, s, flow, &mut position, &mut fpdus);
+                let walked = match judgement {
+                    Judgement::Beyond => self.walk_beyond(payload, s, flow, &mut fpdus),
+                    _ => self.walk_on(payload, s, flow, &mut position, &mut fpdus),
+                };
                 let end = walked.end;
                 (done, raw) = (walked.done, walked.raw);
-                // Behind its FIN, if it has one and is whole.
-                let fin = end == End::Whole && s.flags & flag::FIN != 0;
-                position.rcv_nxt = walked.next.wrapping_add(fin.into());
-                note_timestamp(s, &row, &mut position);
+                if judgement == Judgement::Walk {
+                    // Behind its FIN, if it has one and is whole.
+                    let fin = end == End::Whole && s.flags & flag::FIN != 0;
+                    let next = walked.next.wrapping_add(fin.into());
+                    position.rcv_nxt = match end {
+                        End::Whole => self.tables.islands.pass(flow, next),
+                        _ => next,
+                    };
+                    note_timestamp(s, &row, &mut position);
+                }
                 if end == End::Whole {
                     self.counters.count(Counter::RxSegmentsPlaced);
                 } else {
@@ -324,6 +351,7 @@ impl Receive<'_> {
         }
         if !position.attached() {
             self.tables.carried.forget(flow);
+            self.tables.islands.forget(flow);
         }
         self.tables.positions[f] = position;
         self.counters.count(Counter::RxSegments);
@@ -387,7 +415,8 @@ impl Receive<'_> {
             self.counters.count(Counter::RxReplaysRefused);
             (ReplayOutcome::Refused, 0)
         } else {
-            let (end, done, _) = self.walk(bytes, replay.seq, replay.flow, &mut at, &mut fpdus);
+            let (seq, flow) = (replay.seq, replay.flow);
+            let (end, done, _) = self.walk(bytes, seq, flow, &mut at, &mut fpdus, Certain::Start);
             let (outcome, counter) = match end {
                 End::Whole => (ReplayOutcome::Whole, Counter::RxReplays),
                 End::Partial => (ReplayOutcome::Partial, Counter::RxReplaysPartial),
@@ -424,6 +453,29 @@ impl Receive<'_> {
         self.reports.push(report.to_bytes(), self.counters);
     }
 
+    /// Walks a segment beyond a gap: it is an island if it is whole. The flow's position stays.
+    fn walk_beyond(
+        &mut self,
+        payload: &[u8],
+        s: &Segment,
+        flow: u16,
+        fpdus: &mut Vec<FpduReport>,
+    ) -> Walked {
+        let mut nowhere = self.tables.positions[usize::from(flow)];
+        let certain = Certain::Marker;
+        let (end, done, _) = self.walk(payload, s.seq, flow, &mut nowhere, fpdus, certain);
+        if end == End::Whole {
+            self.counters.count(Counter::RxSegmentsBeyond);
+            self.tables.islands.add(flow, range(s));
+        }
+        Walked {
+            end,
+            done,
+            raw: end != End::Whole,
+            next: s.seq.wrapping_add(done as u32),
+        }
+    }
+
     /// Walks the payload from the front. Answers how it ended, the bytes before the FPDU where it
     /// stopped, and whether an FPDU is for the engine; the FPDUs' reports go to `reports`.
     pub(super) fn walk(
@@ -433,6 +485,7 @@ impl Receive<'_> {
         flow: u16,
         position: &mut AttachRow,
         reports: &mut Vec<FpduReport>,
+        certain: Certain,
     ) -> (End, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
         let markers = Markers(row.markers().then_some(row.marker_base));
@@ -440,13 +493,17 @@ impl Receive<'_> {
         let mut engine = false;
         let mut scratch = Vec::new();
         for unit in walk.by_ref() {
-            self.counters.count(Counter::RxFpdus);
             let ulpdu = unit.whole_ulpdu().unwrap_or_else(|| {
                 scratch.resize(unit.found.ulpdu_length, 0);
                 unit.unmarked(&mut scratch)
             });
             // Also of an FPDU that is wrong: the report says what stands there.
             let segment = DdpHeader::parse(ulpdu);
+            let header = segment.map(|(header, _)| header);
+            if certain == Certain::Marker && !may_be_early(&unit, header, markers) {
+                return (End::Partial, unit.at, engine);
+            }
+            self.counters.count(Counter::RxFpdus);
             let verdict = unit.check(row.crc()).and_then(|()| {
                 let (header, payload) = segment.ok_or(Violation::Header)?;
                 let (tables, memory) = (&*self.tables, &mut *self.memory);
@@ -521,6 +578,16 @@ impl Receive<'_> {
             done => (End::Partial, done, engine),
         }
     }
+}
+
+/// An FPDU may be placed beyond a gap: it is a Write's, and a marker in the segment's first one says where that begins.
+fn may_be_early(unit: &Unit<'_>, header: Option<DdpHeader>, markers: Markers) -> bool {
+    let is_write = header.is_some_and(|header| {
+        header.is_tagged() && opcode_of(header.rdmap_control) == opcode::WRITE
+    });
+    let distance = markers.distance(unit.seq);
+    let marked = distance.is_some_and(|distance| distance < unit.wire.len());
+    is_write && (unit.at > 0 || marked)
 }
 
 /// What a report says of a header.

@@ -2,6 +2,7 @@
 
 use weft_layout::{doorbell, reg, Counter, TableOperation, INTERFACE_VERSION, NUM_COUNTERS};
 
+use super::islands::ISLANDS;
 use super::transmit::PUSH_SLOTS;
 use super::{ModelCard, BEAT, FENCE_DELAY, PUSHED_DELAY, TRANSMIT_DELAY};
 use crate::card::CYCLE_NS;
@@ -66,6 +67,7 @@ impl ModelCard {
             reg::FENCE_DONE => s.fence_done,
             reg::CLOCK_KHZ => CLOCK_KHZ,
             reg::PORTS => 1,
+            reg::ISLANDS => ISLANDS as u32,
             reg::COUNTER_HI => s.counter_high,
             reg::TABLE_CMD => s.table_refused.into(),
             _ if (reg::TABLE_DATA..reg::TABLE_DATA + 64).contains(&address) => {

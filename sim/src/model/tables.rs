@@ -4,6 +4,7 @@ use weft_layout::{table, AttachRow, Counter, FlowKeyRow, FlowRxRow, FlowTxRow, S
 
 use super::carried::Carried;
 use super::counters::Counters;
+use super::islands::Islands;
 
 /// What HASH_SECRET adds to a key's CRC32C.
 fn keyed(key: &[u8; 12], secret: u128) -> u32 {
@@ -45,6 +46,8 @@ pub struct Tables {
     pub taken: Vec<u32>,
     /// What flows carry from one segment to the next.
     pub carried: Carried,
+    /// What was placed beyond gaps.
+    pub islands: Islands,
     /// FLOW_TX.
     pub tx: Vec<FlowTxRow>,
     /// STAG.
@@ -74,6 +77,7 @@ impl Tables {
             positions: vec![AttachRow::default(); flows],
             taken: vec![0; flows],
             carried: Carried::default(),
+            islands: Islands::default(),
             tx: vec![FlowTxRow::default(); flows],
             stags: vec![StagRow::default(); stags],
             rq_tail: vec![0; flows],
@@ -156,6 +160,7 @@ impl Tables {
         };
         if !row.freshen() {
             self.carried.forget(index as u16);
+            self.islands.forget(index as u16);
         }
         counters.count(Counter::RxAttach);
         true

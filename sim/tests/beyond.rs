@@ -1,0 +1,397 @@
+//! Segments beyond a gap, of a flow whose FLOW_RX row lets the card place Writes there, on every kind of card that keeps islands.
+
+use std::ops::Range;
+
+use weft_layout::{fpdu_verdict, reg, table, AttachRow, Counter, FlowRxRow};
+use weft_sim::model::ethernet::flag;
+use weft_sim::model::mpa;
+
+use crate::receive::setup::{each, Heard, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ, STAG, TIMED};
+
+const BEYOND: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
+/// Islands that a flow may have, and one more.
+const ISLANDS: usize = 4;
+/// Octets of a Write: so many that a marker is in each.
+const LONG: usize = 600;
+/// What no marker is in, in the place behind a long one.
+const SHORT: usize = 64;
+
+/// A segment report's flags: nothing raw, and the flow is the card's.
+const PLACED: (bool, bool, u8) = (false, true, 0);
+const LEFT: (bool, bool, u8) = (true, false, 0);
+
+fn tagged(to: usize, octets: &[u8]) -> Vec<u8> {
+    let mut ulpdu = vec![0xc1, 0x40];
+    ulpdu.extend_from_slice(&STAG.to_be_bytes());
+    ulpdu.extend_from_slice(&(BASE + to as u64).to_be_bytes());
+    ulpdu.extend_from_slice(octets);
+    ulpdu
+}
+
+fn send(octets: &[u8]) -> Vec<u8> {
+    let mut ulpdu = vec![0x41, 0x43, 0, 0, 0, 0];
+    for word in [0u32, 1, 0] {
+        ulpdu.extend_from_slice(&word.to_be_bytes());
+    }
+    ulpdu.extend_from_slice(octets);
+    ulpdu
+}
+
+fn pattern(length: usize, salt: usize) -> Vec<u8> {
+    (0..length)
+        .map(|i| (i * 7 + i / 251 + salt) as u8)
+        .collect()
+}
+
+/// FPDUs from `SEQ` on, with markers from there on, and where they begin and end.
+struct Stretch {
+    octets: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Stretch {
+    fn of(ulpdus: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let (mut octets, mut ends) = (Vec::new(), vec![0]);
+        for ulpdu in ulpdus {
+            let seq = SEQ.wrapping_add(octets.len() as u32);
+            octets.extend(mpa::frame(seq, Some(SEQ), true, &ulpdu));
+            ends.push(octets.len());
+        }
+        Self { octets, ends }
+    }
+
+    /// So many Writes, one behind the other in memory.
+    fn writes(count: usize) -> Self {
+        Self::of((0..count).map(|i| tagged(i * LONG, &pattern(LONG, i))))
+    }
+
+    fn seq(&self, at: usize) -> u32 {
+        SEQ.wrapping_add(self.ends[at] as u32)
+    }
+}
+
+/// The card keeps islands.
+fn keeps_islands(s: &mut Setup) -> bool {
+    let most = s.bench.read(reg::ISLANDS);
+    assert!(most == 0 || most as usize == ISLANDS, "{most}");
+    most > 0
+}
+
+/// On each card that keeps islands, with markers from `SEQ` on.
+fn beyond(flags: u8, attach: AttachRow, test: impl Fn(&mut Setup)) {
+    each(flags, attach, |s| {
+        if keeps_islands(s) {
+            s.begin(flags);
+            test(s);
+        }
+    });
+}
+
+impl Setup {
+    /// At `SEQ` again, with nothing placed, and a row with these flags.
+    fn begin(&mut self, flags: u8) {
+        let row = FlowRxRow {
+            flags,
+            marker_base: SEQ,
+            ..self.rx
+        };
+        let (table, flow) = (table::FLOW_RX, FLOW.into());
+        let written = self.bench.write_table(table, flow, &row.to_bytes());
+        assert!(written.unwrap());
+        self.again();
+    }
+
+    fn again(&mut self) {
+        let row = AttachRow {
+            raw_seen: self.bench.raw_seen(),
+            ..ATTACHED
+        };
+        self.attach(&row);
+        self.memory.write(0, &[0; 16 * LONG]).unwrap();
+    }
+
+    /// These FPDUs of a stretch, as a segment.
+    fn part(&mut self, of: &Stretch, these: Range<usize>) -> Heard {
+        self.octets(of, of.ends[these.start]..of.ends[these.end])
+    }
+
+    fn octets(&mut self, of: &Stretch, these: Range<usize>) -> Heard {
+        let seq = SEQ.wrapping_add(these.start as u32);
+        self.data(seq, &of.octets[these])
+    }
+
+    fn with_flags(&mut self, flags: u8, of: &Stretch, these: Range<usize>) -> Heard {
+        let (from, to) = (of.ends[these.start], of.ends[these.end]);
+        let seq = SEQ.wrapping_add(from as u32);
+        let frame = self.segment(seq, flag::ACK | flags, None, &of.octets[from..to]);
+        self.hear(&frame)
+    }
+
+    /// It is placed as a whole.
+    fn placed(&mut self, of: &Stretch, these: Range<usize>) {
+        let length = of.ends[these.end] - of.ends[these.start];
+        let count = these.len();
+        let heard = self.part(of, these.clone());
+        let (raw, attached, status, done) = heard.outcome();
+        assert_eq!((raw, attached, status), PLACED, "{these:?}");
+        assert_eq!(usize::from(done), length, "{these:?}");
+        assert!(!heard.segment.duplicate(), "{these:?}");
+        assert_eq!(heard.fpdus.len(), count, "{these:?}");
+        for fpdu in &heard.fpdus {
+            assert_eq!(fpdu.verdict, fpdu_verdict::PLACED, "{these:?}");
+        }
+    }
+
+    /// It goes up raw, so many octets of it done, and the flow is the engine's.
+    fn left(&mut self, heard: &Heard, done: usize) {
+        let (raw, attached, status, is_done) = heard.outcome();
+        assert_eq!((raw, attached, status), LEFT);
+        assert_eq!(usize::from(is_done), done);
+        assert!(!self.position().attached());
+    }
+
+    fn stands_at(&mut self, of: &Stretch, at: usize) {
+        let position = self.position();
+        assert!(position.attached());
+        assert_eq!(position.rcv_nxt, of.seq(at), "not at {at}");
+    }
+
+    /// The memory has the Writes of these numbers.
+    fn has(&self, these: Range<usize>) {
+        for i in these {
+            let got = self.memory.to_vec(i * LONG, LONG).unwrap();
+            assert!(got == pattern(LONG, i), "Write {i}");
+        }
+    }
+
+    fn counted(&mut self, counter: Counter) -> u32 {
+        self.bench.counter(counter).unwrap()
+    }
+}
+
+/// What lies beyond a gap is placed at once, and passed when the gap is filled.
+#[test]
+fn a_gap_is_filled() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(7);
+        s.placed(&of, 0..1);
+        s.placed(&of, 2..3);
+        s.has(2..3);
+        s.stands_at(&of, 1);
+        s.placed(&of, 3..4);
+        s.placed(&of, 5..6);
+        s.placed(&of, 1..2);
+        s.stands_at(&of, 4);
+        s.placed(&of, 4..5);
+        s.stands_at(&of, 6);
+        s.placed(&of, 6..7);
+        s.stands_at(&of, 7);
+        s.has(0..7);
+        assert_eq!(s.counted(Counter::RxSegmentsBeyond), 3);
+        assert_eq!(s.counted(Counter::RxSegmentsPlaced), 7);
+        assert_eq!(s.counted(Counter::RxDetachGap), 0);
+    });
+}
+
+/// Several FPDUs in a segment beyond a gap; and a segment in order that ends where an island does not begin.
+#[test]
+fn several_fpdus_in_a_segment() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(6);
+        s.placed(&of, 3..5);
+        s.placed(&of, 0..1);
+        s.stands_at(&of, 1);
+        s.placed(&of, 1..3);
+        s.stands_at(&of, 5);
+        s.placed(&of, 5..6);
+        s.has(0..6);
+    });
+}
+
+/// As many islands as the card keeps; those that touch are one; one more is the engine's.
+#[test]
+fn islands_are_counted() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(14);
+        for i in 0..ISLANDS {
+            s.placed(&of, 2 * i + 1..2 * i + 2);
+        }
+        // Behind one, before one, and between two.
+        s.placed(&of, 8..9);
+        s.placed(&of, 2..3);
+        // There is room again.
+        s.placed(&of, 11..12);
+        assert_eq!(s.counted(Counter::RxIslandsFull), 0);
+        let heard = s.part(&of, 13..14);
+        s.left(&heard, 0);
+        assert_eq!(s.counted(Counter::RxIslandsFull), 1);
+        assert_eq!(s.counted(Counter::RxDetachGap), 1);
+        // Islands of before are forgotten.
+        s.again();
+        for i in 0..ISLANDS {
+            s.placed(&of, 2 * i + 2..2 * i + 3);
+        }
+        s.placed(&of, 0..1);
+        s.stands_at(&of, 1);
+        s.placed(&of, 1..2);
+        s.stands_at(&of, 3);
+        // An island that was passed makes room for another.
+        s.placed(&of, 12..13);
+        for i in [3, 5, 7] {
+            s.placed(&of, i..i + 1);
+        }
+        s.stands_at(&of, 9);
+        s.placed(&of, 9..12);
+        s.stands_at(&of, 13);
+        s.has(0..13);
+    });
+}
+
+/// What lies in an island is old; what meets one in part is the engine's, beyond the gap and in order.
+#[test]
+fn what_was_placed_comes_again() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(6);
+        s.placed(&of, 2..4);
+        for these in [2..3, 3..4, 2..4] {
+            let heard = s.part(&of, these);
+            assert_eq!(heard.outcome(), (false, true, 0, 0));
+            assert!(heard.segment.duplicate());
+        }
+        let inside = s.octets(&of, of.ends[2] + 4..of.ends[4] - 4);
+        assert!(inside.segment.duplicate());
+        assert_eq!(s.counted(Counter::RxSegmentsDuplicate), 4);
+        for these in [3..5, 1..3, 1..5, 0..3, 0..5] {
+            s.again();
+            s.placed(&of, 2..4);
+            let heard = s.part(&of, these);
+            s.left(&heard, 0);
+        }
+        assert_eq!(s.counted(Counter::RxIslandsFull), 0);
+    });
+}
+
+/// Before an FPDU that the card must not place there the walk ends, and what is before it was placed.
+#[test]
+fn what_may_not_be_early() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let long = |i: usize| tagged(i * LONG, &pattern(LONG, i));
+        let mut response = long(2);
+        response[1] = 0x42;
+        for other in [send(&pattern(LONG, 9)), response] {
+            let of = Stretch::of([long(0), long(1), other.clone(), long(3)]);
+            let heard = s.part(&of, 2..4);
+            s.left(&heard, 0);
+            assert_eq!(heard.fpdus.len(), 0);
+            s.again();
+            let heard = s.part(&of, 1..4);
+            s.left(&heard, of.ends[2] - of.ends[1]);
+            assert_eq!(heard.fpdus.len(), 1);
+            s.has(1..2);
+            assert_eq!(s.position().rcv_nxt, SEQ);
+            s.again();
+        }
+        // No marker in the segment's first FPDU: where it begins is not sure. Behind it that is.
+        let of = Stretch::of([long(0), tagged(LONG, &pattern(SHORT, 1)), long(2)]);
+        let heard = s.part(&of, 1..2);
+        s.left(&heard, 0);
+        s.again();
+        let heard = s.part(&of, 1..3);
+        s.left(&heard, 0);
+        s.again();
+        let of = Stretch::of([long(0), long(1), tagged(2 * LONG, &pattern(SHORT, 2))]);
+        s.placed(&of, 1..3);
+        assert_eq!(s.memory.to_vec(2 * LONG, SHORT).unwrap(), pattern(SHORT, 2));
+    });
+}
+
+/// A segment that begins or ends inside an FPDU, and FPDUs with an error.
+#[test]
+fn what_is_not_whole_or_not_right() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(4);
+        let cut = s.octets(&of, of.ends[1]..of.ends[3] - 8);
+        s.left(&cut, of.ends[2] - of.ends[1]);
+        s.has(1..2);
+        s.again();
+        // The marker's pointer does not lead to where it begins.
+        let shifted = s.octets(&of, of.ends[1] + 8..of.ends[3]);
+        assert!(!shifted.segment.attached() && shifted.segment.done_len == 0);
+        let mut bad = Stretch::writes(4);
+        let last = bad.ends[3] - 1;
+        bad.octets[last] ^= 1;
+        s.again();
+        let heard = s.part(&bad, 1..4);
+        s.left(&heard, bad.ends[2] - bad.ends[1]);
+        let verdicts: Vec<u8> = heard.fpdus.iter().map(|f| f.verdict).collect();
+        assert_eq!(verdicts, [fpdu_verdict::PLACED, fpdu_verdict::ERROR]);
+        assert!(heard.fpdus[1].terminate == 0x2002);
+        s.has(1..2);
+        assert_eq!(s.memory.to_vec(2 * LONG, LONG).unwrap(), [0; LONG]);
+    });
+}
+
+/// A FIN or URG beyond a gap is the engine's. So are rows that lack the bit or the markers, carry, or only check.
+#[test]
+fn who_keeps_no_islands() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(3);
+        for flags in [flag::FIN, flag::URG] {
+            let heard = s.with_flags(flags, &of, 2..3);
+            s.left(&heard, 0);
+            s.again();
+        }
+        let rows = [
+            BEYOND & !FlowRxRow::BEYOND,
+            BEYOND | FlowRxRow::CARRY,
+            BEYOND | FlowRxRow::CHECK_ONLY,
+            BEYOND & !FlowRxRow::MARKERS,
+        ];
+        for flags in rows {
+            s.begin(flags);
+            let heard = s.part(&of, 2..3);
+            s.left(&heard, 0);
+        }
+        assert_eq!(s.counted(Counter::RxSegmentsBeyond), 0);
+    });
+}
+
+/// An ATTACH forgets what was placed, one that freshens does not.
+#[test]
+fn attach_forgets() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let of = Stretch::writes(3);
+        s.placed(&of, 1..2);
+        s.again();
+        s.placed(&of, 0..1);
+        s.stands_at(&of, 1);
+        s.again();
+        s.placed(&of, 1..2);
+        s.attach(&AttachRow::default().with_freshen(true));
+        s.placed(&of, 0..1);
+        s.stands_at(&of, 2);
+    });
+}
+
+/// The newest timestamp in order counts, and a FIN in order is behind the island that it meets.
+#[test]
+fn timestamps_and_the_fin() {
+    let flags = TIMED | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
+    beyond(flags, ATTACHED, |s| {
+        let of = Stretch::writes(4);
+        let mut stamped = |s: &mut Setup, value, flags, at: usize| {
+            let octets = &of.octets[of.ends[at]..of.ends[at + 1]];
+            let frame = s.segment(of.seq(at), flag::ACK | flags, Some(value), octets);
+            let heard = s.hear(&frame);
+            assert!(heard.segment.attached() && !heard.segment.raw());
+        };
+        stamped(s, 100, 0, 0);
+        stamped(s, 120, 0, 2);
+        assert_eq!(s.position().ts_recent, 100);
+        stamped(s, 110, 0, 1);
+        let position = s.position();
+        assert_eq!((position.ts_recent, position.rcv_nxt), (110, of.seq(3)));
+        stamped(s, 130, flag::FIN, 3);
+        assert_eq!(s.position().rcv_nxt, of.seq(4).wrapping_add(1));
+    });
+}
