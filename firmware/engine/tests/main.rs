@@ -7,6 +7,7 @@ mod against_oracle;
 mod atomics;
 mod bad_input;
 mod bench;
+mod beyond;
 mod boundaries;
 mod bursts;
 mod carried;

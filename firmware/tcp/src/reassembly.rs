@@ -120,6 +120,11 @@ impl Reassembly {
         self.base == self.next && self.beyond.is_empty()
     }
 
+    /// No byte lies here: at most there are ranges that are placed already, or lie somewhere else.
+    pub fn holds_nothing(&self) -> bool {
+        self.held == 0
+    }
+
     /// Something lies beyond a gap.
     pub fn has_gap(&self) -> bool {
         !self.beyond.is_empty()

@@ -64,6 +64,9 @@ impl<P: Port> Link<'_, P> {
         let (check_only, walks) = (self.card_only_checks(), self.card_walks());
         let conn = &*self.conn;
         let carry = conn.handover.asks_to_carry() && !check_only;
+        let markers = conn.rx_markers.0.is_some();
+        // A segment cut at random has no certain framing beyond a gap.
+        let beyond = self.shared.config.beyond && markers && !carry && !check_only;
         let rx = FlowRxRow {
             rq_log2: qp.rq.log2(),
             epoch: conn.handover.epoch(),
@@ -73,11 +76,12 @@ impl<P: Port> Link<'_, P> {
             flags: self.shared.config.split.row_flags(),
         }
         .with_valid(conn.committed && walks)
-        .with_markers(conn.rx_markers.0.is_some())
+        .with_markers(markers)
         .with_crc(conn.agreed.crc)
         .with_timestamps(conn.timestamps)
         .with_check_only(check_only)
-        .with_carry(carry);
+        .with_carry(carry)
+        .with_beyond(beyond);
         let flow = u32::from(qp.id.flow());
         self.port.write_table(table::FLOW_RX, flow, &rx.to_bytes());
     }

@@ -49,9 +49,10 @@ impl<P: Port> Link<'_, P> {
             || conn.byte_stream.is_some()
             || conn.peer_fin.is_some()
             || !conn.committed
-            || !conn
-                .handover
-                .may_stay_in_slot(conn.reassembly.is_empty(), first == conn.reassembly.next())
+            || !conn.handover.may_stay_in_slot(
+                conn.reassembly.holds_nothing(),
+                first == conn.reassembly.next(),
+            )
             || !conn.reassembly.has_none(first, end)
         {
             return None;
@@ -111,7 +112,7 @@ impl<P: Port> Link<'_, P> {
     /// What comes next of what is in order.
     fn next_replay(&self) -> Next {
         let stream = &self.conn.reassembly;
-        let in_order = (stream.base(), stream.next());
+        let in_order = (stream.base(), stream.available_to());
         let most = self.shared.config.replay.into();
         self.conn.handover.out_of_order.next(in_order, most)
     }

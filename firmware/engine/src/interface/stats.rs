@@ -20,6 +20,8 @@ pub struct EngineStats {
     pub segments_raw: u64,
     /// TCP segments of these whose last FPDU the card carries over to the next one.
     pub segments_carried: u64,
+    /// TCP segments beyond a gap, with octets that the card has placed there.
+    pub segments_beyond: u64,
     /// Segments dropped, wholly or in part, because the memory for what lies beyond gaps was used up.
     pub segments_without_memory: u64,
     /// Streams ended because there is no memory for an FPDU of theirs, or for what lay in slots of them.

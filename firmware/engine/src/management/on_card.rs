@@ -106,6 +106,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
         (config.fast_path, ProcEngine::SHORT_WAY),
         (config.attach, ProcEngine::ATTACH),
         (config.carry, ProcEngine::CARRY),
+        (config.beyond, ProcEngine::BEYOND),
     ];
     let ways = ways.iter().filter(|(on, _)| *on).map(|(_, way)| way).sum();
     let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
@@ -201,6 +202,7 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         attach: is_set(record.ways, ProcEngine::ATTACH),
         replay: record.replay,
         carry: is_set(record.ways, ProcEngine::CARRY),
+        beyond: is_set(record.ways, ProcEngine::BEYOND),
         fast_path: is_set(record.ways, ProcEngine::SHORT_WAY),
         syn_cache: HALF_OPEN,
         resets: record.resets,

@@ -35,13 +35,15 @@ impl<P: Port> Link<'_, P> {
                 _ if self.awaits_rtr_frame() => self.startup_frame(),
                 // Octets that the card carries as well: it frames them.
                 phase if phase.receives() && self.conn.handover.is_attached() => false,
-                phase if phase.receives() => self.software_fpdu(self.conn.reassembly.next()),
+                phase if phase.receives() => {
+                    self.software_fpdu(self.conn.reassembly.available_to())
+                }
                 Phase::Finishing | Phase::Draining | Phase::Finished => {
                     // Nobody wants it any more.
                     self.conn
                         .reassembly
                         .consume(usize::MAX, &mut self.shared.buffers.pool);
-                    false
+                    true
                 }
                 _ => false,
             };

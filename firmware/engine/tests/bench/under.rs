@@ -1,6 +1,8 @@
 //! An engine whose flow the card has, and a peer that writes to it, event by event.
 
 use super::card::MEMORY;
+use super::oracle::fpdu;
+use super::oracle::segment::Segment;
 use super::script::{message, Script};
 use super::MS;
 use weft_engine::*;
@@ -26,6 +28,8 @@ pub struct Under {
     pub start: u32,
     /// What the engine acknowledged last.
     pub acked: u32,
+    /// The blocks beside it.
+    pub sack: Vec<(u32, u32)>,
 }
 
 impl Under {
@@ -34,6 +38,11 @@ impl Under {
     }
 
     pub fn with(change: &dyn Fn(&mut EngineConfig)) -> Self {
+        Self::agreed(change, &AcceptParams::default())
+    }
+
+    /// The same of what the engine asks for in its reply: the peer's stream has markers, if that says so.
+    pub fn agreed(change: &dyn Fn(&mut EngineConfig), accept: &AcceptParams<'_>) -> Self {
         let mut s = Script::with(false, &|config| {
             config.delayed_ack = 0;
             config.replay = 8192;
@@ -47,8 +56,10 @@ impl Under {
             .engine
             .register(s.pd, BASE, MEMORY, length, access, &mut s.card)
             .unwrap();
-        let conn = s.accepted(qp, RtrKinds::NONE, &AcceptParams::default());
-        s.data(&message(&DdpHeader::tagged(true, 0x40, stag, BASE), &[]));
+        let conn = s.accepted(qp, RtrKinds::NONE, accept);
+        let first = Segment::from(&DdpHeader::tagged(true, 0x40, stag, BASE)).with(&[]);
+        let markers = accept.markers.then_some(s.seq);
+        s.data(&fpdu::frame(s.seq, markers, true, &first));
         s.wait(MS);
         s.auto_ack = false;
         assert_eq!(s.card.attached(), 1);
@@ -61,6 +72,7 @@ impl Under {
             stag,
             start,
             acked: start,
+            sack: Vec::new(),
         }
     }
 
@@ -117,7 +129,9 @@ impl Under {
             let (_, packet) = EthernetHeader::parse(&frame).unwrap();
             let packet = Ipv4Packet::parse(packet).unwrap();
             let (from, to) = (packet.source, packet.destination);
-            self.acked = TcpSegment::parse(from, to, packet.payload).unwrap().ack;
+            let segment = TcpSegment::parse(from, to, packet.payload).unwrap();
+            self.acked = segment.ack;
+            self.sack = segment.options.sack.as_slice().to_vec();
         }
     }
 

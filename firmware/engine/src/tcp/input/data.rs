@@ -32,9 +32,16 @@ impl<P: Port> Link<'_, P> {
                 self.conn
                     .reassembly
                     .skip_to(end, &mut self.shared.buffers.pool);
+            } else {
+                self.conn.reassembly.note_placed(seen.seq, end);
+                self.shared.stats.segments_beyond += 1;
             }
         }
-        if seen.done < seen.length {
+        if seen.duplicate {
+            // In what the card has placed beyond a gap.
+            let end = seen.seq.wrapping_add(seen.length);
+            self.conn.reassembly.arrived_twice(seen.seq, end);
+        } else if seen.done < seen.length {
             self.shared.stats.segments_raw += 1;
             if let Some(piece) = seen.slot_piece {
                 self.keep(piece);

@@ -37,6 +37,8 @@ struct Flow {
     rq_tail: u32,
     /// Octets of an FPDU that goes on in the next segment.
     carried: Vec<u8>,
+    /// Ranges beyond a gap that are placed.
+    islands: Vec<(u32, u32)>,
 }
 
 /// The card and its host's memory.
@@ -75,6 +77,8 @@ pub struct Card {
     pub placed: u64,
     /// Segments whose last FPDU was carried to the next one.
     pub carried: u32,
+    /// Segments placed beyond a gap.
+    pub beyond: u32,
     /// Octets that the engine has placed.
     pub placed_by_hand: u64,
     /// Terminate codes of the FPDUs in which an error was found.
@@ -117,6 +121,7 @@ impl Card {
             refused: 0,
             placed: 0,
             carried: 0,
+            beyond: 0,
             placed_by_hand: 0,
             errors: Vec::new(),
             writes: 0,
@@ -289,6 +294,7 @@ impl Port for Card {
             ..*row
         };
         self.flows[usize::from(flow)].carried.clear();
+        self.flows[usize::from(flow)].islands.clear();
         true
     }
 

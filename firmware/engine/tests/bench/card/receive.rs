@@ -16,6 +16,13 @@ use super::{is_attached, Card};
 /// Flows that carry octets at a time, and how many each, but for what makes no word.
 const CARRIES: usize = 8;
 const CARRY_BYTES: usize = 4096;
+/// Ranges beyond a gap that a flow has at a time.
+const ISLANDS: usize = 4;
+
+/// `a` is before `b`.
+fn lt(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) >= 1 << 31
+}
 
 impl Card {
     /// A frame from the wire.
@@ -151,16 +158,30 @@ impl Card {
                 report.flags |= SegmentReport::DUPLICATE;
             } else if state.attach.window > 0 && ahead > i64::from(state.attach.window) {
                 report.status |= refusal::WINDOW;
-            } else if segment.seq != s || segment.flags & flag::URG != 0 || unread {
+            } else if let Some(good) = self.beyond(flow, segment, unread, &mut fpdus) {
+                (report.done_len, raw) = (good.done as u16, good.raw);
+                if good.twice {
+                    report.flags |= SegmentReport::DUPLICATE;
+                }
+            } else if segment.seq != s
+                || segment.flags & flag::URG != 0
+                || unread
+                || self.meets_island(flow, segment.seq, length)
+            {
                 raw = true;
                 self.bump(flow, true);
             } else {
                 let (done, whole, engine, carried) = self.walk_on(flow, segment, &mut fpdus);
                 report.done_len = done as u16;
-                let row = &mut self.flows[usize::from(flow)].attach;
                 let fin = whole && segment.flags & flag::FIN != 0;
                 let behind = if carried { length } else { done };
-                row.rcv_nxt = segment.seq.wrapping_add(behind as u32 + u32::from(fin));
+                let mut next = segment.seq.wrapping_add(behind as u32 + u32::from(fin));
+                let islands = &mut self.flows[usize::from(flow)].islands;
+                if let Some(at) = islands.iter().position(|i| i.0 == next && whole) {
+                    next = islands.remove(at).1;
+                }
+                let row = &mut self.flows[usize::from(flow)].attach;
+                row.rcv_nxt = next;
                 if let (true, Some(value)) = (with_timestamps, timestamp) {
                     row.ts_recent = value;
                     row.attached |= AttachRow::TS_RECENT_VALID;
@@ -199,7 +220,89 @@ impl Card {
         if detach {
             row.attached = 0;
             self.flows[usize::from(flow)].carried.clear();
+            self.flows[usize::from(flow)].islands.clear();
         }
+    }
+
+    fn meets_island(&self, flow: u16, seq: u32, length: usize) -> bool {
+        let end = seq.wrapping_add(length as u32);
+        let islands = &self.flows[usize::from(flow)].islands;
+        islands.iter().any(|i| lt(seq, i.1) && lt(i.0, end))
+    }
+
+    /// A segment beyond a gap that may have to do with an island.
+    fn beyond(
+        &mut self,
+        flow: u16,
+        segment: &TcpSegment<'_>,
+        unread: bool,
+        reports: &mut Vec<FpduReport>,
+    ) -> Option<Beyond> {
+        let state = &self.flows[usize::from(flow)];
+        let rx = state.rx;
+        let (left, length) = (segment.seq, segment.payload.len());
+        let right = left.wrapping_add(length as u32);
+        let may = rx.beyond() && rx.markers() && !rx.carry() && !rx.check_only();
+        let odd = unread || segment.flags & (flag::URG | flag::FIN) != 0;
+        if !may || odd || !lt(state.attach.rcv_nxt, left) {
+            return None;
+        }
+        let islands = &state.islands;
+        if islands.iter().any(|i| !lt(left, i.0) && !lt(i.1, right)) {
+            return Some(Beyond {
+                done: 0,
+                raw: false,
+                twice: true,
+            });
+        }
+        let apart = islands.iter().all(|i| i.1 != left && i.0 != right);
+        if self.meets_island(flow, left, length) || islands.len() == ISLANDS && apart {
+            return None;
+        }
+        let early = self.early_octets(&rx, segment);
+        let part = TcpSegment {
+            payload: &segment.payload[..early],
+            ..*segment
+        };
+        let (done, ..) = self.walk(flow, &part, reports);
+        let raw = done < length;
+        if raw {
+            self.bump(flow, true);
+        } else {
+            let islands = &mut self.flows[usize::from(flow)].islands;
+            let touches = |i: &(u32, u32)| i.1 == left || i.0 == right;
+            let these: Vec<_> = islands.iter().copied().filter(touches).collect();
+            islands.retain(|i| !touches(i));
+            let first = these.iter().find(|i| i.1 == left).map_or(left, |i| i.0);
+            let last = these.iter().find(|i| i.0 == right).map_or(right, |i| i.1);
+            islands.push((first, last));
+            self.beyond += 1;
+        }
+        Some(Beyond {
+            done,
+            raw,
+            twice: false,
+        })
+    }
+
+    /// Octets of whole Writes from the segment's front on, of which the first has a marker.
+    fn early_octets(&self, rx: &FlowRxRow, segment: &TcpSegment<'_>) -> usize {
+        let mut at = 0;
+        while at < segment.payload.len() {
+            let seq = segment.seq.wrapping_add(at as u32);
+            let markers = Some(rx.marker_base);
+            let Some(unit) = fpdu::deframe(&segment.payload[at..], seq, markers) else {
+                break;
+            };
+            let header = Segment::read(&unit.ulpdu);
+            let is_write = header.is_some_and(|h| h.tagged && h.opcode() == 0);
+            let marked = (rx.marker_base.wrapping_sub(seq) % 512) < unit.octets as u32;
+            if !is_write || at == 0 && !marked {
+                break;
+            }
+            at += unit.octets;
+        }
+        at
     }
 
     /// The same of a segment and what is carried to it; and whether what is left is carried on.
@@ -432,6 +535,13 @@ impl Card {
             .copy_from_slice(payload);
         Ok(())
     }
+}
+
+/// What the card has made of a segment beyond a gap.
+struct Beyond {
+    done: usize,
+    raw: bool,
+    twice: bool,
 }
 
 /// Has one of a segment's options a length below 2, or beyond the header?

@@ -1,0 +1,312 @@
+//! Writes beyond a gap, of a flow with markers whose card places them there and keeps the flow.
+#![allow(missing_docs)]
+
+use std::ops::Range;
+
+use crate::bench;
+
+use bench::card::MEMORY;
+use bench::oracle::fpdu;
+use bench::oracle::segment::Segment;
+use bench::traffic::run;
+use bench::under::{Under, BASE, LENGTH, WRITES};
+use bench::*;
+use weft_engine::*;
+use weft_wire::ddp::DdpHeader;
+use weft_wire::tcp::flag;
+
+/// An engine whose peer sends markers, and that peer's stream: Writes, each in a segment of its own.
+struct Marked {
+    t: Under,
+    octets: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Marked {
+    fn new() -> Self {
+        Self::with(&|_| ())
+    }
+
+    fn with(change: &dyn Fn(&mut EngineConfig)) -> Self {
+        let accept = AcceptParams {
+            markers: true,
+            ..Default::default()
+        };
+        let t = Under::agreed(change, &accept);
+        let mut stream = Self {
+            t,
+            octets: Vec::new(),
+            ends: vec![0],
+        };
+        for n in 0..WRITES {
+            let to = BASE + (n * LENGTH) as u64;
+            let header = DdpHeader::tagged(true, 0x40, stream.t.stag, to);
+            stream.push(&Segment::from(&header).with(&[n as u8 + 1; LENGTH]));
+        }
+        stream
+    }
+
+    /// One more FPDU at the stream's end.
+    fn push(&mut self, ulpdu: &[u8]) {
+        let seq = self.t.start.wrapping_add(self.octets.len() as u32);
+        let base = self.t.s.card.rx_row(0).marker_base;
+        self.octets
+            .extend(fpdu::frame(seq, Some(base), true, ulpdu));
+        self.ends.push(self.octets.len());
+    }
+
+    fn at(&self, n: usize) -> u32 {
+        self.t.start.wrapping_add(self.ends[n] as u32)
+    }
+
+    /// A segment of these FPDUs arrives, and the host sees its report.
+    fn arrives(&mut self, these: Range<usize>) {
+        self.octets(self.ends[these.start]..self.ends[these.end], 0);
+    }
+
+    fn octets(&mut self, these: Range<usize>, flags: u8) {
+        let seq = self.t.start.wrapping_add(these.start as u32);
+        let frame = self.t.frame(flags, seq, &self.octets[these]);
+        self.t.s.card.receive(&frame);
+        self.t.host();
+    }
+
+    /// The card does the replays that it is asked for.
+    fn replays(&mut self) {
+        while self.t.s.card.will_replay() {
+            self.t.replays();
+        }
+    }
+
+    /// The engine says that it has all before one FPDU, and these beyond.
+    #[track_caller]
+    fn says(&self, next: usize, beyond: &[Range<usize>]) {
+        assert_eq!(self.t.acked, self.at(next), "acknowledged");
+        let blocks: Vec<_> = beyond
+            .iter()
+            .map(|these| (self.at(these.start), self.at(these.end)))
+            .collect();
+        assert_eq!(self.t.sack, blocks, "beyond");
+    }
+
+    /// So many Writes are there, each octet placed once, of them so many by the engine; and the card has the flow.
+    #[track_caller]
+    fn has(&mut self, writes: usize, by_hand: usize) {
+        self.t.has(writes);
+        let placed = self.t.s.card.placed_by_hand;
+        assert_eq!(placed, (by_hand * LENGTH) as u64, "by hand");
+        assert_eq!(self.t.s.card.attached(), 1);
+        self.t.has_no_slot();
+    }
+}
+
+#[test]
+fn a_gap_is_filled() {
+    let mut m = Marked::new();
+    m.arrives(0..1);
+    m.arrives(2..3);
+    m.says(1, &[2..3]);
+    m.arrives(3..4);
+    m.says(1, &[2..4]);
+    m.arrives(5..6);
+    m.says(1, &[5..6, 2..4]);
+    m.arrives(1..2);
+    m.says(4, &[5..6]);
+    m.arrives(4..5);
+    m.says(6, &[]);
+    m.arrives(6..7);
+    m.has(7, 0);
+    let stats = m.t.s.engine.stats();
+    assert_eq!((stats.attaches, stats.segments_beyond), (1, 3));
+    assert_eq!(stats.bytes_copied, 0);
+}
+
+/// What comes again of an island is told once as such (RFC 2883).
+#[test]
+fn what_was_placed_comes_again() {
+    let mut m = Marked::new();
+    m.arrives(2..4);
+    m.arrives(3..4);
+    m.says(0, &[3..4, 2..4]);
+    m.arrives(1..2);
+    m.says(0, &[1..4]);
+    m.arrives(0..1);
+    m.says(4, &[]);
+    m.has(4, 0);
+}
+
+/// One island more than the card keeps: the flow is the engine's, which passes what the card has placed, until the card has the flow again.
+#[test]
+fn too_many_islands() {
+    for replay in [0, 8192] {
+        let mut m = Marked::with(&|config| config.replay = replay);
+        for n in [1, 3, 5, 7, 9] {
+            m.arrives(n..n + 1);
+        }
+        assert_eq!(m.t.s.card.attached(), 0);
+        m.says(0, &[9..10, 7..8, 5..6, 3..4]);
+        for n in [8, 4, 6, 0, 2] {
+            m.arrives(n..n + 1);
+            m.replays();
+        }
+        m.says(10, &[]);
+        m.arrives(10..11);
+        assert_eq!(m.t.s.card.attached(), 1);
+        m.t.has(11);
+        m.t.has_no_slot();
+        let by_hand = m.t.s.card.placed_by_hand as usize / LENGTH;
+        assert_eq!(by_hand, if replay == 0 { 6 } else { 0 });
+    }
+}
+
+/// A Send beyond a gap takes the flow; the Write before it in its segment was placed. Both are there in their order.
+#[test]
+fn a_send_beyond_a_gap() {
+    let mut m = Marked::new();
+    let to = BASE + ((WRITES - 1) * LENGTH) as u64;
+    let sges = [sge(m.t.stag, to - BASE, LENGTH as u32)];
+    let (s, qp) = (&mut m.t.s, m.t.qp);
+    let wr = RecvWr { id: 7, sges: &sges };
+    s.engine.post_recv(s.now, qp, &wr, &mut s.card).unwrap();
+    let send = DdpHeader::untagged(true, 0x43, 0, 0, 1, 0);
+    m.octets.truncate(m.ends[3]);
+    m.ends.truncate(4);
+    m.push(&Segment::from(&send).with(&[99; 300]));
+    m.arrives(1..2);
+    m.arrives(2..4);
+    assert_eq!(m.t.s.card.attached(), 0);
+    assert!(m.t.s.engine.poll_completion().is_none());
+    m.arrives(0..1);
+    m.replays();
+    m.says(4, &[]);
+    let sink = m.t.s.card.bytes(MEMORY, WRITES * LENGTH).unwrap();
+    assert!(sink[(WRITES - 1) * LENGTH..][..300].iter().all(|b| *b == 99));
+    for n in 0..3 {
+        assert!(sink[n * LENGTH..][..LENGTH]
+            .iter()
+            .all(|b| *b == n as u8 + 1));
+    }
+    assert!(m.t.s.engine.poll_completion().is_some());
+}
+
+/// A sender that cuts anew what it sends again: a segment that meets an island is the engine's.
+#[test]
+fn cut_anew() {
+    let mut m = Marked::new();
+    m.arrives(2..4);
+    let (first, last) = (m.ends[1] - 100, m.ends[2] + 300);
+    m.octets(0..first, 0);
+    m.octets(first..last, 0);
+    assert_eq!(m.t.acked, m.at(4));
+    m.arrives(4..5);
+    m.t.has(5);
+    assert_eq!(m.t.s.card.attached(), 1);
+}
+
+/// The flow is taken away, or the card loses it, with islands there: they are the engine's account from there on.
+#[test]
+fn an_error_beyond_a_gap() {
+    let mut m = Marked::new();
+    m.arrives(1..2);
+    let at = m.ends[3] + 40;
+    m.octets[at] ^= 1;
+    m.arrives(3..4);
+    assert_eq!(m.t.s.card.attached(), 0);
+    m.arrives(0..1);
+    m.says(2, &[3..4]);
+    m.arrives(2..3);
+    // In its turn it ends the connection.
+    let terminated = |e: &Event| matches!(e, Event::QpFatal { .. } | Event::Disconnected { .. });
+    assert!(m.t.s.events.iter().any(terminated), "{:?}", m.t.s.events);
+    m.t.has(3);
+}
+
+/// Behind a FIN nothing is an island, and one before it is passed.
+#[test]
+fn a_fin_behind_an_island() {
+    let mut m = Marked::new();
+    m.arrives(1..2);
+    let end = m.ends[3];
+    m.octets(m.ends[2]..end, flag::FIN);
+    m.arrives(0..1);
+    m.t.has(3);
+    m.t.has_fin(m.at(3));
+}
+
+/// The row asks for it with markers alone, and where the configuration says so.
+#[test]
+fn who_asks_for_it() {
+    let row = |m: &Marked| m.t.s.card.rx_row(0);
+    let m = Marked::new();
+    assert!(row(&m).markers() && row(&m).beyond() && !row(&m).carry());
+    let mut m = Marked::with(&|config| config.beyond = false);
+    assert!(!row(&m).beyond());
+    m.arrives(1..2);
+    assert_eq!(m.t.s.card.attached(), 0);
+    let t = Under::new(4);
+    assert!(!t.s.card.rx_row(0).beyond());
+    // Where segments are cut an FPDU is carried, and nothing is placed beyond a gap.
+    let mut m = Marked::new();
+    let cut = m.ends[1] - 100;
+    m.octets(0..cut, 0);
+    m.octets(cut..m.ends[1], 0);
+    assert!(row(&m).carry() && !row(&m).beyond());
+}
+
+/// With one frame in a hundred lost, the card keeps the flow, and nothing is copied.
+#[test]
+fn losses_stay_the_cards() {
+    for beyond in [true, false] {
+        let mut b = Bench::with(5, &|config| config.beyond = beyond);
+        b.keep_capture = false;
+        let accept = AcceptParams {
+            markers: true,
+            ..Default::default()
+        };
+        let pair = b.connect(&ConnectParams::default(), &accept);
+        b.faults.loss = 655;
+        let (source, _) = b.hosts[0].region(1 << 16, Access::LOCAL_WRITE);
+        let (sink, _) = b.hosts[1].region(1 << 16, Access::REMOTE_WRITE);
+        for id in 0..60 {
+            let sges = [sge(source, 0, 1 << 16)];
+            b.post_send(0, pair.qps[0], &write(id, sink, 0x1000, &sges))
+                .unwrap();
+            b.until("a completion", 60_000 * MS, |b| {
+                b.hosts[0].completions.len() as u64 + 4 > id
+            });
+        }
+        let stats = *b.hosts[1].engine.stats();
+        eprintln!("{beyond}: {stats:?}");
+        if beyond {
+            assert_eq!((stats.attaches, stats.bytes_copied), (1, 0), "{stats:?}");
+            assert!(stats.segments_beyond > 20, "{stats:?}");
+        } else {
+            assert!(stats.attaches > 10, "{stats:?}");
+        }
+    }
+}
+
+/// Losses beside everything else that goes wrong: every octet is right, and no slot is lost.
+#[test]
+fn losses_and_everything() {
+    for faults in [
+        Faults {
+            loss: 2000,
+            ..Default::default()
+        },
+        Faults::EVERYTHING,
+    ] {
+        let mut beyond = 0;
+        for seed in 0..40 {
+            let b = run(4 * seed + 3, faults, &|config| {
+                config.replay = if seed & 1 == 0 { 0 } else { 4096 };
+            });
+            for host in &b.hosts {
+                assert_eq!(host.card.lent_out(), 0, "seed {seed}: a slot is lost");
+                beyond += host.engine.stats().segments_beyond;
+            }
+        }
+        eprintln!("{beyond} segments beyond gaps");
+        assert!(beyond > 50, "{beyond}");
+    }
+}
