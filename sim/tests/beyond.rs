@@ -72,7 +72,7 @@ impl Stretch {
 
 /// The card keeps islands.
 fn keeps_islands(s: &mut Setup) -> bool {
-    let most = s.bench.read(reg::ISLANDS);
+    let most = s.bench.read(reg::ISLANDS).unwrap();
     assert!(most == 0 || most as usize == ISLANDS, "{most}");
     most > 0
 }
@@ -159,7 +159,7 @@ impl Setup {
     /// The memory has the Writes of these numbers.
     fn has(&self, these: Range<usize>) {
         for i in these {
-            let got = self.memory.to_vec(i * LONG, LONG).unwrap();
+            let got = self.memory.read(i * LONG, LONG).unwrap();
             assert!(got == pattern(LONG, i), "Write {i}");
         }
     }
@@ -301,7 +301,7 @@ fn what_may_not_be_early() {
         s.again();
         let of = Stretch::of([long(0), long(1), tagged(2 * LONG, &pattern(SHORT, 2))]);
         s.placed(&of, 1..3);
-        assert_eq!(s.memory.to_vec(2 * LONG, SHORT).unwrap(), pattern(SHORT, 2));
+        assert_eq!(s.memory.read(2 * LONG, SHORT).unwrap(), pattern(SHORT, 2));
     });
 }
 
@@ -327,7 +327,7 @@ fn what_is_not_whole_or_not_right() {
         assert_eq!(verdicts, [fpdu_verdict::PLACED, fpdu_verdict::ERROR]);
         assert!(heard.fpdus[1].terminate == 0x2002);
         s.has(1..2);
-        assert_eq!(s.memory.to_vec(2 * LONG, LONG).unwrap(), [0; LONG]);
+        assert_eq!(s.memory.read(2 * LONG, LONG).unwrap(), [0; LONG]);
     });
 }
 
@@ -379,7 +379,7 @@ fn timestamps_and_the_fin() {
     let flags = TIMED | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
     beyond(flags, ATTACHED, |s| {
         let of = Stretch::writes(4);
-        let mut stamped = |s: &mut Setup, value, flags, at: usize| {
+        let stamped = |s: &mut Setup, value, flags, at: usize| {
             let octets = &of.octets[of.ends[at]..of.ends[at + 1]];
             let frame = s.segment(of.seq(at), flag::ACK | flags, Some(value), octets);
             let heard = s.hear(&frame);
