@@ -53,6 +53,7 @@ observe/capture_buffer.sv
 observe/capture_writer.sv
 observe/capture.sv
 observe/observe.sv
+rx/front/rx_islands.sv
 rx/front/rx_accept.sv
 rx/front/rx_checksum.sv
 rx/front/rx_delay.sv

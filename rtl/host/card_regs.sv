@@ -309,7 +309,8 @@ module card_regs
     words[REG_MAC_HI[9:2]][MAC_HI_MAC_LSB+:MAC_HI_MAC_WIDTH] = mac_q[47:32];
     words[REG_MAC_HI[9:2]][MAC_HI_PROMISCUOUS_BIT]           = promisc_q;
     for (int unsigned w = 0; w < 4; w++) words[32'(REG_HASH_SECRET[9:2])+w] = hash_secret_q[w];
-    words[REG_PORTS[9:2]] = PORTS;
+    words[REG_PORTS[9:2]]   = PORTS;
+    words[REG_ISLANDS[9:2]] = ISLANDS;
     for (int unsigned p = 0; p < PORTS; p++) begin
       for (int unsigned w = PORT_FIRST; w <= PORT_LAST; w++) words[64*p+w] = port_words[p][w];
       words[32'(REG_TABLE_LOCK[9:2])+64*p] = 32'(lock[p]);

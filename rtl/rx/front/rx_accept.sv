@@ -1,21 +1,27 @@
 // The rule of acceptance (docs/card.md "Rule of acceptance"): the verdict on a segment of a known flow.
 //
 // Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
+//            One that `waits` counts only when the islands have answered, in as many cycles as rx_islands takes, and one.
 // Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
 //            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | where the flow's walks leave
 //                  |                                         |                                                   | (`young_i`), `ended_i`
 //            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached`, late, selects one
-//            Ready |                                         | `verdict_o`
+//            Ready |                                         | `verdict_o`; if it `asks`, rx_islands is asked    | none of the flow in the walk
 // Why:       The same position serves a segment behind others in the walk, if it is where those will leave the flow. The bits beside the verdict are
 //            computed for each outcome and selected with it, so no logic follows the selection.
+//            A segment that islands may meet is judged with none of its flow in the walk, so its position stands.
 
 `include "weft_assert.svh"
 
 module rx_accept
   import rx_front_pkg::*;
   import weft_card_pkg::*;
-(
+  import weft_int_pkg::ISLANDS;
+#(
+  parameter int unsigned NUM_FLOWS = 256
+) (
   input  logic         clk_i,
+  input  logic         rst_ni,
   input  logic         weigh_i,
   input  logic         vacant_i,          // the packet enters
   input  logic         bare_i,            // nothing but a report is made of it: it is not weighed
@@ -25,6 +31,9 @@ module rx_accept
   input  young_t       young_i,
   input  logic         chained_i,         // some of its flow were in the walk a cycle ago
   input  logic         kept_i,            // an ATTACH is kept for those
+  input  logic         in_walk_i,         // some are
+  input  logic         ready_i,           // the packet may be decided
+  input  logic         start_i,           // it is walked
   input  logic         follows_i,         // a replay continues where the last one ended
   input  logic         used_i,            // the verdict is used (assertions)
   output rx_position_t position_o,        // the flow's position, as it is weighed
@@ -35,12 +44,14 @@ module rx_accept
   logic replay_q, follows_q, valid_q;
   logic follows_young, follows_here, control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
   logic bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
-  logic [31:0] ahead, age;
+  logic keeps, keeps_q, gap_q, after_q, asks, answered;  // keeps: the flow may have islands; after: the segment is beyond a gap
+  logic [31:0] ahead, age, since;
+  island_t answer;
 
   typedef struct packed {
     accept_e    accept;
     logic [3:0] refusal;
-    logic       walk,    counts, raw;
+    logic       walk,    counts, raw, asks, waits, beyond;
   } rule_t;
   rule_t verdict_q, attached_verdict, detached_verdict;
 
@@ -87,7 +98,7 @@ module rx_accept
   assign judges_time      = current_i.row.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && !segment.unread;
   assign has_time         = segment.ts_present;
   assign age              = segment.ts_val - position.ts_recent;
-  assign verdict_o.stamps = !segment.replay && current_i.row.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
+  assign verdict_o.stamps = !segment.replay && !verdict_q.beyond && current_i.row.flags[FLOW_RX_ROW_TIMESTAMPS_BIT] && has_time;
 
   // How far the segment reaches beyond rcv_nxt, and what the window leaves then. The latter counts only if the former is positive: so its sign is
   // right for a window below 2^31. A larger window is never exceeded.
@@ -108,6 +119,7 @@ module rx_accept
   // segment.seq == position.rcv_nxt, compared before the choice.
   assign follows_young           = segment.seq == young_i.seq_end;
   assign follows_here            = segment.seq == (ended_i ? ended_position_i.rcv_nxt : position_q.rcv_nxt);
+  assign since                   = position.rcv_nxt - segment.seq;
   assign plain                   = (segment.tcp_flags & TCP_URG) == '0 && !segment.unread;
 
   always_ff @(posedge clk_i) begin
@@ -123,18 +135,51 @@ module rx_accept
       duplicate_q <= ahead[31] || current_i.seq_end == position.rcv_nxt;
       beyond_q    <= position.window != '0 && !position.window[31] && no_room;
       next_q      <= (young_i.valid ? follows_young : follows_here) && plain;
+      keeps_q     <= keeps && plain;
+      gap_q       <= position.gap;
+      after_q     <= since[31] && (segment.tcp_flags & TCP_FIN) == '0;
     end
     verdict_q <= vacant_i || bare_i ? '0 : attached ? attached_verdict : detached_verdict;  // '0: ACCEPT_BARE without `raw`
   end
-  assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw} = verdict_q;
-  assign verdict_o.report                                                                       = bare_i;
+  assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw, verdict_o.asks, verdict_o.waits, verdict_o.beyond} = verdict_q;
+  assign verdict_o.report = bare_i;
+  assign verdict_o.full = verdict_q.asks && answer.full;
+  assign verdict_o.gap = verdict_q.asks ? answer.gap : position_q.gap;
+  assign verdict_o.seq_end = verdict_q.asks ? answer.leaves : current_i.walk_end;
+
+  // ---------------------------------------------------------------- islands
+  assign keeps = current_i.row.flags[FLOW_RX_ROW_BEYOND_BIT] && current_i.row.flags[FLOW_RX_ROW_MARKERS_BIT] &&
+                 !current_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && !current_i.row.flags[FLOW_RX_ROW_CARRY_BIT];
+  assign asks = keeps_q && (after_q || (next_q && gap_q));
+
+  rx_islands #(
+    .NUM_FLOWS(NUM_FLOWS),
+    .ISLANDS  (ISLANDS)
+  ) u_islands (
+    .clk_i,
+    .rst_ni,
+    .ask_i     (ready_i && current_i.known && verdict_q.asks && !in_walk_i && !chained_i),
+    .flow_i    (current_i.flow),
+    .gap_i     (position_q.gap),
+    .beyond_i  (verdict_q.beyond),
+    .rcv_nxt_i (position_q.rcv_nxt),
+    .seq_i     (segment.seq),
+    .seq_end_i (current_i.seq_end),
+    .walk_end_i(current_i.walk_end),
+    .valid_o   (answered),
+    .answer_o  (answer),
+    .start_i
+  );
 
   // The bits beside a verdict are computed for each verdict and selected with it: nothing is worked out behind the selection.
   function automatic rule_t verdict(input accept_e accept, input logic [3:0] refusal = REFUSAL_NO_ACK);
     logic counts = accept inside {ACCEPT_BYPASS, ACCEPT_WALK, ACCEPT_LEAVE};
-    return
-    '{accept: accept, refusal: refusal, walk: accept == ACCEPT_WALK, counts: counts, raw: counts || (accept == ACCEPT_BARE && wants_raw_q)}
-    ;
+    verdict         = '0;
+    verdict.accept  = accept;
+    verdict.refusal = refusal;
+    verdict.walk    = accept == ACCEPT_WALK;
+    verdict.counts  = counts;
+    verdict.raw     = counts || (accept == ACCEPT_BARE && wants_raw_q);
   endfunction
 
   // For a detached and for an attached flow; `attached`, which is late, selects.
@@ -152,18 +197,29 @@ module rx_accept
     else if (older_q) attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_PAWS);
     else if (duplicate_q) attached_verdict = verdict(ACCEPT_DUPLICATE);
     else if (beyond_q) attached_verdict = verdict(ACCEPT_REFUSE, REFUSAL_WINDOW);
-    else if (next_q) attached_verdict = verdict(ACCEPT_WALK);
+    else if (asks) begin
+      attached_verdict        = verdict(answer.duplicate ? ACCEPT_DUPLICATE : answer.leave || !answered ? ACCEPT_LEAVE : ACCEPT_WALK);
+      attached_verdict.asks   = 1'b1;
+      attached_verdict.waits  = !answered;
+      attached_verdict.beyond = after_q;
+    end else if (next_q) attached_verdict = verdict(ACCEPT_WALK);
     else attached_verdict = verdict(ACCEPT_LEAVE);
   end
 
   logic unused;
-  assign unused = ^{segment, age[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, current_i, ended_position_i, used_i};
+  assign unused = ^{segment, age[30:0], since[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, current_i, ended_position_i, used_i};
 
 `ifndef SYNTHESIS
+  localparam logic [7:0] ISLAND_BITS = 8'd1 << FLOW_RX_ROW_BEYOND_BIT | 8'd1 << FLOW_RX_ROW_MARKERS_BIT;
+  localparam logic [7:0] ISLAND_FLAGS = ISLAND_BITS | 8'd1 << FLOW_RX_ROW_CHECK_ONLY_BIT | 8'd1 << FLOW_RX_ROW_CARRY_BIT;
   // The rule by another way, with the flow's present position.
   logic    [31:0] reach;
   accept_e        rule;
+  logic           asked;
   assign reach = segment.seq + 32'(segment.payload_len) - now_o.rcv_nxt;
+  assign asked = (current_i.row.flags & ISLAND_FLAGS) == ISLAND_BITS && !segment.unread && (segment.tcp_flags & TCP_URG) == '0 && ($signed(
+      now_o.rcv_nxt - segment.seq
+  ) < 0 ? (segment.tcp_flags & TCP_FIN) == '0 : segment.seq == now_o.rcv_nxt && now_o.gap);
   always_comb begin
     if (segment.replay)
       rule = current_i.row.flags[FLOW_RX_ROW_VALID_BIT] && !now_o.attached && (!follows_i || segment.seq == now_o.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;
@@ -176,6 +232,7 @@ module rx_accept
       rule = ACCEPT_REFUSE;
     else if ($signed(reach) <= 0) rule = ACCEPT_DUPLICATE;
     else if (now_o.window != '0 && reach > now_o.window) rule = ACCEPT_REFUSE;
+    else if (asked) rule = answer.duplicate ? ACCEPT_DUPLICATE : answer.leave ? ACCEPT_LEAVE : ACCEPT_WALK;
     else if (segment.seq == now_o.rcv_nxt && !segment.unread && (segment.tcp_flags & TCP_URG) == '0) rule = ACCEPT_WALK;
     else rule = ACCEPT_LEAVE;
   end
@@ -183,6 +240,7 @@ module rx_accept
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
   `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> verdict_o.accept == rule, clk_i, 1'b1)
+  `WEFT_ASSERT(answered_then, begun_q && used_i && verdict_q.asks -> answered && !chained_i && !verdict_q.waits, clk_i, 1'b1)
   `WEFT_ASSERT(report_told, begun_q && used_i -> bare_i == (rule == ACCEPT_BARE && !verdict_q.raw), clk_i, 1'b1)
 `endif
 

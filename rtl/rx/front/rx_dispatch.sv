@@ -26,6 +26,8 @@
 //            A bare acknowledgment of a flow takes a slot of the commit queue, whatever the flow stands at: its report is made in its turn. It says
 //            ATTACHED as the walk before it has left the flow (rx_outcome). Walks behind it are not held up; the reports of their FPDUs wait for its
 //            close (`op_block_o`), and their placements for one that may have a raw copy (`place_block_o`).
+//            A segment beyond a gap, and the next one of a flow with islands, is walked alone of its flow: rx_accept asks when none of it is in the
+//            walk, and the flow's next one waits for its end.
 //            All other verdicts wait until the queue is empty, so reports and positions keep the order of arrival.
 //            Every walked segment has a raw slot reserved first, as its last FPDU may be partial. A frame without a free slot is dropped before it
 //            has changed anything.
@@ -42,6 +44,7 @@ module rx_dispatch
 #(
   parameter  int unsigned WALKS       = 8,                // segments in the walk, a power of two
   parameter  int unsigned PORTS       = 1,
+  parameter  int unsigned NUM_FLOWS   = 256,
   parameter  int unsigned SHARE_LEAST = RAW_SHARE_LEAST,  // raw slots that a flow may take of a generation, however small the ring
   localparam int unsigned WALK_W      = $clog2(WALKS)
 ) (
@@ -183,6 +186,7 @@ module rx_dispatch
     .slot_i        (slot),
     .open_i        (opens),
     .entry_i       (entry),
+    .bare_i        (bare_q),
     .taken_i       (position_q.taken),
     .mark_i        (position_q.mark),
     .room_o        (walk_room),
@@ -222,8 +226,11 @@ module rx_dispatch
   always_ff @(posedge clk_i) closed_q <= closed_i;
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
 
-  rx_accept u_accept (
+  rx_accept #(
+    .NUM_FLOWS(NUM_FLOWS)
+  ) u_accept (
     .clk_i,
+    .rst_ni,
     .weigh_i         (weigh),
     .vacant_i        (vacant),
     .bare_i          (bare_q),
@@ -233,6 +240,9 @@ module rx_dispatch
     .young_i         (young),
     .chained_i       (chained),
     .kept_i          (kept_any),
+    .in_walk_i       (in_walk),
+    .ready_i         (ready),
+    .start_i         (start),
     .follows_i       (replay_i.follows),
     .used_i          (pop && known_q),
     .position_o      (weighed),
@@ -280,7 +290,7 @@ module rx_dispatch
   assign enter = stands && steady_q && takes_turn && no_replay_q && walk_room;
   assign slot = stands && steady_q && known_q && no_replay_q && walk_room &&
                       ((verdict.walk && raw_room.walk && raw_room.settled && start_ready_i) || (verdict.report && !closed_q[port]));
-  assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? raw_room.any : !closed_q[port]));
+  assign direct = decide && empty_q && close_room && !takes_turn && !(known_q && verdict.waits) && !(to_walk && (frame_q ? raw_room.any : !closed_q[port]));
   assign finish = done_valid && close_room && !hold_i;
   assign walk_ends = finish && oldest.segment.walked;
   assign finish_o = WALKS'(finish) << head;
@@ -328,6 +338,7 @@ module rx_dispatch
     start_o.msn     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
     start_o.mo      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
     start_o.carries = current.row.flags[FLOW_RX_ROW_CARRY_BIT] && !current.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && frame_q;
+    start_o.beyond  = verdict.beyond;
     start_o.fin     = (segment.tcp_flags & TCP_FIN) != '0;
   end
 
@@ -339,7 +350,10 @@ module rx_dispatch
           port: port,
           flow : current.flow,
           epoch: current.row.epoch,
-          seq_end: current.walk_end,
+          beyond: verdict.beyond,
+          alone: verdict.asks,
+          gap: verdict.gap,
+          seq_end: verdict.seq_end,
           window: position_q.window,
           ts_valid: verdict.stamps || judged.ts_valid,
           ts_recent: verdict.stamps ? segment.ts_val : judged.ts_recent

@@ -39,6 +39,7 @@ module rx_ended
     // A replay leaves its flow detached.
     position_o = '{
         attached: oldest_i.done.stop == STOP_WHOLE && !oldest_i.segment.packet.segment.replay,
+        gap: oldest_i.done.stop == STOP_WHOLE && oldest_i.segment.gap && !oldest_i.segment.packet.segment.replay,
         ts_valid: oldest_i.segment.ts_valid,
         taken: oldest_i.taken,
         mark: mark_i,

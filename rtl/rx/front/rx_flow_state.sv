@@ -90,7 +90,7 @@ module rx_flow_state
     logic [31:0] pd;
     logic [7:0]  epoch;
     logic [7:0]  rq_log2;
-    logic [6:0]  flags;
+    logic [7:0]  flags;
   } row_t;
 
   typedef enum logic [2:0] {
@@ -142,6 +142,7 @@ module rx_flow_state
   assign in_range = req_q.index >> FLOW_W == '0;
   assign position_req = '{
           attached: attach_req.attached[ATTACH_ROW_ATTACHED_BIT],
+          gap: 1'b0,
           ts_valid: attach_req.attached[ATTACH_ROW_TS_RECENT_VALID_BIT],
           taken: '0,
           mark: '0,
@@ -271,7 +272,7 @@ module rx_flow_state
         position_q.attached
       });
     end else begin
-      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, 1'd0, row_q.flags});
+      tbl_rsp_o.row <= 512'({row_q.rq_base, 32'd0, row_q.marker_base, row_q.pd, 8'd0, row_q.epoch, row_q.rq_log2, row_q.flags});
     end
   end
 
@@ -287,7 +288,7 @@ module rx_flow_state
           pd: row_req.pd,
           epoch: row_req.epoch,
           rq_log2: row_req.rq_log2,
-          flags: row_req.flags[6:0]
+          flags: row_req.flags
       };
 
   always_comb begin
@@ -342,7 +343,7 @@ module rx_flow_state
     row_o.pd          = row_rd.pd;
     row_o.rq_log2     = row_rd.rq_log2;
     row_o.epoch       = row_rd.epoch;
-    row_o.flags       = {1'd0, row_rd.flags};
+    row_o.flags       = row_rd.flags;
     position_o        = position_rd;
   end
 

@@ -303,6 +303,7 @@ module rx_front
   rx_dispatch #(
     .WALKS      (WALKS),
     .PORTS      (PORTS),
+    .NUM_FLOWS  (NUM_FLOWS),
     .SHARE_LEAST(SHARE_LEAST)
   ) u_dispatch (
     .clk_i,

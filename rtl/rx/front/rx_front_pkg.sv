@@ -75,6 +75,7 @@ package rx_front_pkg;
   // Receive position of a flow.
   typedef struct packed {
     logic        attached;
+    logic        gap;        // it has islands (rx_islands)
     logic        ts_valid;
     logic [10:0] taken;      // raw slots taken of its share (rx_raw_slots), if the last one is of this generation
     logic [15:0] mark;       // behind the last raw slot that the flow took for a segment that did not end whole (rx_flow_state)
@@ -109,7 +110,7 @@ package rx_front_pkg;
     flow_rx_row_t      row;
     rx_position_t      position;
     logic [31:0]       seq_end;   // behind its payload
-    logic [31:0]       walk_end;  // where its walk leaves the flow: behind its FIN
+    logic [31:0]       walk_end;  // behind its FIN
   } rx_current_t;
 
   // What rx_raw_room says to the packet to be decided; each room as of rx_raw_slots.
@@ -152,14 +153,29 @@ package rx_front_pkg;
 
   // A verdict, and what follows from it.
   typedef struct packed {
-    accept_e    accept;
-    logic [3:0] refusal;  // why, with ACCEPT_REFUSE
-    logic       walk;     // it is ACCEPT_WALK
-    logic       counts;   // an outcome with which the engine has to complete the segment, if it is not walked
-    logic       raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
-    logic       report;   // nothing but a report: ACCEPT_BARE without `raw`
-    logic       stamps;   // if walked, its TSval becomes the flow's TS.Recent
+    accept_e     accept;
+    logic [3:0]  refusal;  // why, with ACCEPT_REFUSE
+    logic        walk;     // it is ACCEPT_WALK
+    logic        counts;   // an outcome with which the engine has to complete the segment, if it is not walked
+    logic        raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
+    logic        report;   // nothing but a report: ACCEPT_BARE without `raw`
+    logic        stamps;   // if walked, its TSval becomes the flow's TS.Recent
+    logic        asks;     // the flow's islands decide: its walk is the flow's only one
+    logic        waits;    // they have not yet
+    logic        beyond;   // with asks: it is beyond a gap
+    logic        full;     // with asks: no island is free
+    logic        gap;      // if walked to its end: the flow has islands,
+    logic [31:0] seq_end;  // and stands here
   } verdict_t;
+
+  // What the islands of its flow make of a segment.
+  typedef struct packed {
+    logic        duplicate;  // inside one
+    logic        leave;      // the card cannot continue with it
+    logic        full;       // with leave: no island is free
+    logic        gap;        // if it is walked to its end, the flow has islands,
+    logic [31:0] leaves;     // and stands here
+  } island_t;
 
   // Where the flow's youngest segment in the walk leaves it. Its fields hold for the verdict as well, when `valid` has gone.
   typedef struct packed {
@@ -178,7 +194,10 @@ package rx_front_pkg;
     logic              port;
     logic [15:0] flow;
     logic [7:0]        epoch;
-    logic [31:0]       seq_end;
+    logic              beyond;     // beyond a gap
+    logic              alone;      // none of its flow is started before it has ended
+    logic              gap;        // where it leaves the flow if it ends whole: with islands,
+    logic [31:0]       seq_end;    // and standing here
     logic [31:0]       window;
     logic              ts_valid;   // TS.Recent with this segment
     logic [31:0]       ts_recent;

@@ -126,6 +126,7 @@ module rx_outcome
     position_d.mark     = room_i.behind;  // counts only with a slot taken
     position_d.taken    = room_i.fresh ? 11'd1 : position_q.taken + 11'd1;
     position_d.attached = position_q.attached && !detach;
+    position_d.gap      = position_q.gap && !detach;
   end
   // Whether the walk that ended last left its flow attached, for what is behind it in the queue.
   always_ff @(posedge clk_i) if (walk_ends_i) left_attached_q[head_i] <= finish_position_o.attached;
@@ -179,6 +180,8 @@ module rx_outcome
     .engine_i    (oldest_i.done.engine),
     .accept_i    (of_walk_q ? ACCEPT_BARE : verdict_i.accept),
     .refusal_i   (verdict_i.refusal),
+    .beyond_i    (oldest.beyond),
+    .full_i      (verdict_i.full),
     .trace_o,
     .cnt_inc_o
   );

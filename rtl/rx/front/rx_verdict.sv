@@ -30,6 +30,8 @@ module rx_verdict
   input logic           engine_i,
   input accept_e        accept_i,      // without a walk
   input logic    [ 3:0] refusal_i,
+  input logic           beyond_i,      // with finish_i: beyond a gap
+  input logic           full_i,        // with ACCEPT_LEAVE: the flow has no island free
 
   output trace_event_t                          trace_o,
   output logic         [NUM_COUNTERS-1:0][15:0] cnt_inc_o
@@ -68,6 +70,8 @@ module rx_verdict
       cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && refusal_i == REFUSAL_NO_TIMESTAMP);
       // A segment discarded behind one that did not end whole: that one's counter covers both.
       cnt_inc_o[CNT_RX_DETACH_GAP]           <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
+      cnt_inc_o[CNT_RX_SEGMENTS_BEYOND]      <= 16'(walked && stop_i == STOP_WHOLE && beyond_i);
+      cnt_inc_o[CNT_RX_ISLANDS_FULL]         <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE && full_i);
       cnt_inc_o[CNT_RX_DETACH_PARTIAL]       <= 16'(walked && stop_i == STOP_PARTIAL);
       cnt_inc_o[CNT_RX_DETACH_ERROR]         <= 16'(walked && stop_i == STOP_ERROR);
       cnt_inc_o[CNT_RX_REPLAYS]              <= 16'(finish_i && replay_i && stop_i == STOP_WHOLE);

@@ -18,6 +18,8 @@
 //            in hand.
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
 //            If the port has no room for more reports (`closed_i`), a segment is walked to the end of its first FPDU and no further.
+//            Beyond a gap the walk stops before an FPDU that is no RDMA Write, whatever else is wrong with it: as if the segment ended inside that
+//            FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one.
 
 `include "weft_assert.svh"
 
@@ -108,10 +110,12 @@ module walk_check
   logic       bad_q;  // err_q is not ERR_NONE
   fpdu_tail_t tail_q;
   logic       cut_q;  // not the segment's first FPDU, and no room for its report
-  logic       silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
+  // Beyond a gap: the FPDU is no RDMA Write; it is the segment's first, and has to have a marker; the walk stops before it.
+  logic foreign_q, unsure_q, strays, strays_q;
+  logic  silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
-  stop_e      stop;
+  stop_e stop;
   logic [31:0] msn, mo;
 
   // Where the payload goes.
@@ -189,7 +193,8 @@ module walk_check
   logic silent, mpa_bad, port;
   assign port = seg_i.row.flags[FLOW_RX_ROW_PORT_BIT];
   err_e checked, verdict;
-  assign silent  = cut_q || tail_i.partial || stop != STOP_WHOLE;
+  assign strays  = foreign_q || (unsure_q && !tail_i.marked);
+  assign silent  = cut_q || tail_i.partial || strays || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
   always_comb begin
     checked = header_q.err;
@@ -200,7 +205,7 @@ module walk_check
   assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   logic unused;
-  assign unused       = ^{posted_behind[30:0], tail_q.bad_marker};
+  assign unused       = ^{posted_behind[30:0], tail_q.bad_marker, tail_q.marked};
 
   // ------------------------------------------------------------------ the inputs
   // Of a flow that is check only, each good FPDU is for the engine.
@@ -287,7 +292,7 @@ module walk_check
     .header_i      (header_q),
     .bad_i         (bad_q),
     .offset_i      (offset_q),
-    .partial_i     (tail_q.partial),
+    .partial_i     (tail_q.partial || strays_q),
     .kept_i        (tail_q.kept),
     .cut_i         (cut_q),
     .seg_last_i    (tail_q.seg_last),
@@ -364,6 +369,8 @@ module walk_check
         header_q.kind <= next_kind;
         offset_q      <= next_offset - 16'(seg_i.carry);
         cut_q         <= next_offset != 16'd0 && closed_i[port];
+        foreign_q     <= seg_i.beyond && !(next_header.valid && next_header.kind == CLASS_TAGGED && next_header.rdmap_control[3:0] == 4'd0);
+        unsure_q      <= seg_i.beyond && next_offset == 16'd0;
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q     <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
         region_q      <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
@@ -376,6 +383,7 @@ module walk_check
         bad_q    <= verdict != ERR_NONE;
         tail_q   <= tail_i;
         silent_q <= silent;
+        strays_q <= strays;
         owed_q   <= tail_i.beats != 12'd0;
       end
       Element: begin
@@ -405,5 +413,6 @@ module walk_check
   `WEFT_ASSERT(in_element_told, in_element_q == (state_q == Element))
   `WEFT_ASSERT(want_told, want_q == (in_element_q && !no_buffer_q))
   `WEFT_ASSERT(partial_ends, take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last))
+  `WEFT_ASSERT(beyond_alone, take && seg_i.beyond -> !seg_i.chained && !seg_i.carries && seg_i.carry == '0)
   `WEFT_ASSERT(bad_told, final_step -> bad_q == (err_q != ERR_NONE))
 endmodule

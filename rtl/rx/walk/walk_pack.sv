@@ -41,6 +41,7 @@ module walk_pack
     logic partial;
     logic kept;
     logic seg_last;
+    logic marker;
     logic bad_marker;
   } mark_t;
 
@@ -83,6 +84,7 @@ module walk_pack
         partial: st_beat_i.partial,
         kept: st_beat_i.kept,
         seg_last: st_beat_i.seg_last,
+        marker: st_beat_i.marker,
         bad_marker: st_bad_marker_i
     };
     // Payload words are lanes [low, high).
@@ -132,15 +134,17 @@ module walk_pack
   logic [  DATA_W-1:0] turned_q;
   logic [2*DATA_W-1:0] twice;
   logic [  LANE_W-1:0] kept3_q;
-  logic full3_q, emit3_q, spill3_q, bad_marker, bad_marker_q;
+  logic full3_q, emit3_q, spill3_q, marked, marked_q, bad_marker, bad_marker_q;
   logic [11:0] beats, beats_q;
   assign twice      = {data2_q, data2_q} >> {turn_q, 5'd0};
   assign beats      = (mark2_q.first ? 12'd0 : beats_q) + 12'(emit_q);
+  assign marked     = mark2_q.marker || (marked_q && !mark2_q.first);
   assign bad_marker = mark2_q.bad_marker || (bad_marker_q && !mark2_q.first);
 
   always_ff @(posedge clk_i) begin
     if (valid_q[1]) begin
       beats_q      <= beats;
+      marked_q     <= marked;
       bad_marker_q <= bad_marker;
     end
     turned_q <= twice[DATA_W-1:0];
@@ -154,6 +158,7 @@ module walk_pack
   assign tail_o.partial     = mark2_q.partial;
   assign tail_o.kept        = mark2_q.kept;
   assign tail_o.seg_last    = mark2_q.seg_last;
+  assign tail_o.marked      = marked;
   assign tail_o.bad_marker  = bad_marker;
   assign tail_o.nonzero_pad = nonzero_pad_q;
   assign tail_o.beats       = beats + 12'(over_q);
@@ -185,7 +190,7 @@ module walk_pack
   assign idle_o     = !st_valid_i && valid_q == '0 && !spill_q && !pk_valid_o;
 
   logic unused;
-  assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], st_beat_i.marker, st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
+  assign unused = ^{payload, twice[2*DATA_W-1:DATA_W], st_beat_i.lane, st_beat_i.distance, st_beat_i.offset};
 
   // Room for the words that spill over.
   `WEFT_ASSERT(room_behind_last, valid_q[0] && mark1_q.last -> !st_valid_i)

@@ -37,6 +37,7 @@ package walk_pkg;
     logic               colour;   // the fence's
     logic               carries;  // an FPDU may be carried into it,
     logic               fin;      // but none out of it
+    logic               beyond;   // it is beyond a gap
     logic [CARRY_W-1:0] carry;    // octets that are put before it
     logic [15:0] flow;
     logic [31:0]        seq;
@@ -102,6 +103,7 @@ package walk_pkg;
     logic        partial;
     logic        kept;
     logic        seg_last;
+    logic        marked;       // a marker is in it
     logic        bad_marker;
     logic        nonzero_pad;
     logic [11:0] beats;        // payload beats written to the placement FIFO

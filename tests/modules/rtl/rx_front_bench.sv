@@ -48,6 +48,7 @@ module rx_front_bench
   output logic              start_valid_o,
   input  logic              start_ready_i,
   output logic              start_chained_o,
+  output logic              start_beyond_o,
   output logic [      15:0] start_flow_o,
   output logic [      31:0] start_seq_o,
   output logic [      15:0] start_len_o,
@@ -187,6 +188,7 @@ module rx_front_bench
 
   assign pl_count_o      = 16'(pl_count);
   assign start_chained_o = start.chained;
+  assign start_beyond_o  = start.beyond;
   assign start_flow_o    = start.flow;
   assign start_seq_o     = start.seq;
   assign start_len_o     = start.len;
