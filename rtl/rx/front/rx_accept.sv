@@ -150,7 +150,7 @@ module rx_accept
   // ---------------------------------------------------------------- islands
   assign keeps = current_i.row.flags[FLOW_RX_ROW_BEYOND_BIT] && current_i.row.flags[FLOW_RX_ROW_MARKERS_BIT] &&
                  !current_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && !current_i.row.flags[FLOW_RX_ROW_CARRY_BIT];
-  assign asks = keeps_q && (after_q || (next_q && gap_q));
+  assign asks = (next_q && gap_q) || (after_q && keeps_q);
 
   rx_islands #(
     .NUM_FLOWS(NUM_FLOWS),
@@ -217,9 +217,10 @@ module rx_accept
   accept_e        rule;
   logic           asked;
   assign reach = segment.seq + 32'(segment.payload_len) - now_o.rcv_nxt;
-  assign asked = (current_i.row.flags & ISLAND_FLAGS) == ISLAND_BITS && !segment.unread && (segment.tcp_flags & TCP_URG) == '0 && ($signed(
+  assign asked = !segment.unread && (segment.tcp_flags & TCP_URG) == '0 && ((segment.seq == now_o.rcv_nxt && now_o.gap) ||
+                 ((current_i.row.flags & ISLAND_FLAGS) == ISLAND_BITS && (segment.tcp_flags & TCP_FIN) == '0 && $signed(
       now_o.rcv_nxt - segment.seq
-  ) < 0 ? (segment.tcp_flags & TCP_FIN) == '0 : segment.seq == now_o.rcv_nxt && now_o.gap);
+  ) < 0));
   always_comb begin
     if (segment.replay)
       rule = current_i.row.flags[FLOW_RX_ROW_VALID_BIT] && !now_o.attached && (!follows_i || segment.seq == now_o.rcv_nxt) ? ACCEPT_WALK : ACCEPT_REFUSE;

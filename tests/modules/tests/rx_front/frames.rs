@@ -5,6 +5,7 @@ use fastrand::Rng;
 pub const STATION: [u8; 6] = [2, 0, 0, 0, 0, 1];
 pub const MTU: usize = 1200;
 
+pub const FIN: u8 = 1;
 pub const SYN: u8 = 2;
 pub const RST: u8 = 4;
 pub const ACK: u8 = 16;

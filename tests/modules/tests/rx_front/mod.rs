@@ -6,8 +6,8 @@ mod rate;
 mod reference;
 
 use fastrand::Rng;
-use frames::{Frame, Tcp, ACK, MTU, RST, STATION, SYN, URG};
-use reference::{places, Close, Done, Position, Reference, Row, FLOWS, KEYS, SEEN};
+use frames::{Frame, Tcp, ACK, FIN, MTU, RST, STATION, SYN, URG};
+use reference::{places, Close, Done, Position, Reference, Row, FLOWS, KEEPS, KEYS, SEEN};
 use rtl_sim::axis::Source;
 use rtl_sim::{replay, Pace, Run, Seed, Stall};
 use std::collections::VecDeque;
@@ -38,8 +38,10 @@ struct Arriving {
 enum Traffic {
     /// All sorts of frames, from all flows.
     Any,
-    /// Of so many flows one segment after the other, so that the walk is long; one out of so many does not end whole.
-    Chains { flows: usize, breaks: u32 },
+    /// Of some flows one segment after the other, so that the walk is long; one out of so many does not end whole.
+    Chains,
+    /// The same with segments that come before others, twice, or with some of others in them.
+    Gaps,
 }
 
 /// Payload on its way into the walk.
@@ -54,6 +56,8 @@ struct Sender {
     key: [u8; 12],
     seq: u32,
     ts: u32,
+    /// What comes before it, in the order in which it comes.
+    later: VecDeque<(u32, usize)>,
 }
 
 enum Access {
@@ -94,7 +98,7 @@ impl Access {
             }
             Access::Row(flow, row) => {
                 let row = FlowRxRow {
-                    flags: FlowRxRow::CRC,
+                    flags: FlowRxRow::CRC | row.flags,
                     epoch: row.epoch,
                     ..FlowRxRow::default()
                 }
@@ -122,6 +126,7 @@ fn any_position(rng: &mut Rng, sender: &Sender, raw_tail: u32) -> Position {
         msn: rng.u32(..),
         ts_recent: sender.ts,
         window: [0, 2000, 8000][rng.usize(0..3)],
+        ..Position::default()
     }
 }
 
@@ -203,16 +208,67 @@ fn next_frame(rng: &mut Rng, senders: &mut [Sender], flows: usize) -> Frame {
         1 => 0,
         _ => rng.usize(1..60),
     };
+    let seq = sender.seq;
+    sender.seq = seq.wrapping_add(len as u32);
+    data_frame(rng, sender, ACK, seq, len)
+}
+
+/// A segment of one of the first flows: the next of a stretch whose order is another one, or a bare acknowledgment.
+fn gap_frame(rng: &mut Rng, senders: &mut [Sender], flows: usize) -> Frame {
+    let sender = &mut senders[rng.usize(0..flows)];
+    if rng.u8(0..10) == 0 {
+        return data_frame(rng, sender, ACK, sender.seq, 0);
+    }
+    if sender.later.is_empty() {
+        let mut pieces: Vec<(u32, usize)> = (0..rng.usize(1..16))
+            .map(|_| {
+                let piece = (sender.seq, rng.usize(1..60));
+                sender.seq = piece.0.wrapping_add(piece.1 as u32);
+                piece
+            })
+            .collect();
+        match rng.u8(0..6) {
+            0 => {}
+            1 => rng.shuffle(&mut pieces),
+            2 => pieces.reverse(),
+            // Each second one comes first.
+            3 => {
+                let (second, first): (Vec<_>, Vec<_>) =
+                    pieces.iter().enumerate().partition(|(n, _)| n % 2 == 1);
+                pieces = second.into_iter().chain(first).map(|(_, p)| *p).collect();
+            }
+            _ => {
+                let lost = pieces.remove(rng.usize(0..pieces.len()));
+                pieces.insert(rng.usize(0..=pieces.len()), lost);
+            }
+        }
+        for _ in 0..rng.usize(0..3) {
+            // Again, as it was or with something more.
+            let (seq, len) = pieces[rng.usize(0..pieces.len())];
+            let more = if rng.bool() { 0 } else { rng.usize(1..3) };
+            let again = (
+                seq.wrapping_sub(more as u32),
+                len + more + rng.usize(0..=more),
+            );
+            pieces.insert(rng.usize(0..=pieces.len()), again);
+        }
+        sender.later = pieces.into();
+    }
+    let (seq, len) = sender.later.pop_front().unwrap_or((sender.seq, 0));
+    let flags = ACK | [0, FIN, URG][[0, 1, 2, 0][rng.usize(0..200).min(3)]];
+    data_frame(rng, sender, flags, seq, len)
+}
+
+fn data_frame(rng: &mut Rng, sender: &mut Sender, flags: u8, seq: u32, len: usize) -> Frame {
     sender.ts = sender.ts.wrapping_add(rng.u32(0..2));
     let tcp = Tcp {
         key: sender.key,
-        seq: sender.seq,
-        flags: ACK,
+        seq,
+        flags,
         ts: Some((sender.ts, 0)),
         payload: (0..len).map(|_| rng.u8(..)).collect(),
         ..Tcp::default()
     };
-    sender.seq = sender.seq.wrapping_add(len as u32);
     loop {
         let frame = frames::segment(tcp.clone(), 0, rng);
         if frame.drop.is_none() && frame.tcp.is_some() {
@@ -244,15 +300,14 @@ macro_rules! rx_front_tests {
             fn check(
                 run: &Run,
                 wanted: usize,
-                chains: bool,
+                traffic: Traffic,
             ) -> Result<[u32; SEEN], Box<dyn Error>> {
                 let mut rng = run.seed.rng("test");
-                let traffic = match chains {
-                    false => Traffic::Any,
-                    true => Traffic::Chains {
-                        flows: rng.usize(1..4),
-                        breaks: [2, 5, 20, 100][rng.usize(0..4)],
-                    },
+                let chains = !matches!(traffic, Traffic::Any);
+                let (flows, breaks) = match traffic {
+                    Traffic::Any => (USED, 0),
+                    Traffic::Chains => (rng.usize(1..4), [2, 5, 20, 100][rng.usize(0..4)]),
+                    Traffic::Gaps => (rng.usize(1..4), [5, 20, 100, 1000][rng.usize(0..4)]),
                 };
                 let mut sim = run.sim::<$design::Model>();
                 let raw_log2 = if chains { 4 } else { rng.u8(1..5) };
@@ -283,6 +338,7 @@ macro_rules! rx_front_tests {
                             key,
                             seq: rng.u32(..),
                             ts: rng.u32(..),
+                            later: VecDeque::new(),
                         }
                     })
                     .collect();
@@ -301,6 +357,10 @@ macro_rules! rx_front_tests {
                     let row = Row {
                         valid: true,
                         timestamps: flow % 2 == 1,
+                        flags: match traffic {
+                            Traffic::Gaps => KEEPS,
+                            _ => any_flags(&mut rng),
+                        },
                         epoch: flow as u8,
                     };
                     let position = Position {
@@ -439,7 +499,8 @@ macro_rules! rx_front_tests {
                             return Err("a start that was not asked for".into());
                         }
                         let flow = usize::from(o.start_flow);
-                        let begun = (flow, o.start_seq, usize::from(o.start_len), o.start_chained);
+                        let len = usize::from(o.start_len);
+                        let begun = (flow, o.start_seq, len, o.start_chained, o.start_beyond);
                         let payload = reference.start(begun, i.raw_head)?;
                         if o.start_row[2] != reference.rows[flow].epoch {
                             return Err("a start with another row".into());
@@ -448,10 +509,8 @@ macro_rules! rx_front_tests {
                         let stop = match traffic {
                             _ if broken[flow] => 3,
                             Traffic::Any => [0, 0, 0, 0, 0, 0, 1, 2][rng.usize(0..8)],
-                            Traffic::Chains { breaks, .. } if rng.u32(0..breaks) == 0 => {
-                                rng.u8(1..3)
-                            }
-                            Traffic::Chains { .. } => 0,
+                            _ if rng.u32(0..breaks) == 0 => rng.u8(1..3),
+                            _ => 0,
                         };
                         broken[flow] |= stop != 0;
                         let len = match stop {
@@ -564,7 +623,7 @@ macro_rules! rx_front_tests {
                             Traffic::Any if rng.u8(0..60) == 0 => {
                                 any_access(&mut rng, &mut accesses, &reference, &senders)
                             }
-                            Traffic::Chains { flows, .. } if rng.u8(0..20) == 0 => {
+                            Traffic::Chains | Traffic::Gaps if rng.u8(0..20) == 0 => {
                                 chain_access(&mut rng, &mut accesses, &reference, &senders, flows)
                             }
                             _ => {}
@@ -588,9 +647,8 @@ macro_rules! rx_front_tests {
                     if source.pending() < 3 && made < wanted && accesses.len() < 4 && calm {
                         let frame = match traffic {
                             Traffic::Any => any_frame(&mut rng, &mut senders),
-                            Traffic::Chains { flows, .. } => {
-                                next_frame(&mut rng, &mut senders, flows)
-                            }
+                            Traffic::Chains => next_frame(&mut rng, &mut senders, flows),
+                            Traffic::Gaps => gap_frame(&mut rng, &mut senders, flows),
                         };
                         source.push(&frame.bytes);
                         arriving.push_back(Arriving {
@@ -615,10 +673,10 @@ macro_rules! rx_front_tests {
             }
 
             /// What came in all runs.
-            fn check_all(name: &str, runs: u64, wanted: usize, chains: bool) -> [u32; SEEN] {
+            fn check_all(name: &str, runs: u64, wanted: usize, traffic: Traffic) -> [u32; SEEN] {
                 let seen = std::cell::RefCell::new([0u32; SEEN]);
                 replay(name, 0..runs, |run| {
-                    let now = check(run, wanted, chains)?;
+                    let now = check(run, wanted, traffic)?;
                     let mut seen = seen.borrow_mut();
                     for (all, n) in seen.iter_mut().zip(now) {
                         *all += n;
@@ -630,7 +688,7 @@ macro_rules! rx_front_tests {
 
             #[test]
             fn every_frame_under_pressure_and_tables_written_all_the_while() {
-                let seen = check_all(concat!("rx_front_", $bytes), 12, 600, false);
+                let seen = check_all(concat!("rx_front_", $bytes), 12, 600, Traffic::Any);
                 if std::env::var_os("RTL_SIM_SEED").is_none() {
                     assert!(seen[..8].iter().all(|n| *n > 10), "what came: {seen:?}");
                 }
@@ -638,13 +696,38 @@ macro_rules! rx_front_tests {
 
             #[test]
             fn long_walks_that_break_and_flows_that_come_back() {
-                let seen = check_all(concat!("rx_front_chains_", $bytes), 24, 600, true);
+                let seen = check_all(
+                    concat!("rx_front_chains_", $bytes),
+                    24,
+                    600,
+                    Traffic::Chains,
+                );
                 if std::env::var_os("RTL_SIM_SEED").is_none() {
-                    assert!(seen[8..].iter().all(|n| *n > 100), "what came: {seen:?}");
+                    assert!(seen[8..15].iter().all(|n| *n > 100), "what came: {seen:?}");
+                }
+            }
+
+            #[test]
+            fn segments_beyond_gaps_and_what_fills_them() {
+                let seen = check_all(concat!("rx_front_gaps_", $bytes), 24, 600, Traffic::Gaps);
+                if std::env::var_os("RTL_SIM_SEED").is_none() {
+                    assert!(seen[15..].iter().all(|n| *n > 20), "what came: {seen:?}");
                 }
             }
         }
     };
+}
+
+/// Flags of a row, most of the time of one that keeps islands.
+fn any_flags(rng: &mut Rng) -> u8 {
+    let less = [FlowRxRow::MARKERS, FlowRxRow::BEYOND][rng.usize(0..2)];
+    match rng.u8(0..8) {
+        0 => KEEPS & !less,
+        1 => KEEPS | FlowRxRow::CARRY,
+        2 => KEEPS | FlowRxRow::CHECK_ONLY,
+        3 => 0,
+        _ => KEEPS,
+    }
 }
 
 /// Something that the host does to a flow.
@@ -666,6 +749,7 @@ fn any_access(rng: &mut Rng, accesses: &mut VecDeque<Access>, r: &Reference, sen
             Row {
                 valid: rng.u8(0..8) != 0,
                 timestamps: flow % 2 == 1,
+                flags: any_flags(rng),
                 epoch: rng.u8(..),
             },
         )),
@@ -708,15 +792,18 @@ fn chain_access(
     }
     let mut waiting = r.waiting.iter().filter_map(|frame| frame.tcp.as_ref());
     let next = waiting.find(|tcp| tcp.key == sender.key && rng.bool());
+    let later = sender.later.iter().map(|piece| piece.0);
+    let first = later.min_by_key(|seq| seq.wrapping_sub(sender.seq) as i32);
     let row = Position {
         attached: true,
         ts_valid: rng.bool(),
         freshens: false,
         raw_seen: r.raw_tail as u16,
-        rcv_nxt: next.map_or(sender.seq, |tcp| tcp.seq),
+        rcv_nxt: next.map_or(first.unwrap_or(sender.seq), |tcp| tcp.seq),
         msn: rng.u32(..),
         ts_recent: next.and_then(|tcp| tcp.ts).map_or(sender.ts, |ts| ts.0),
         window: [0, 8000][rng.usize(0..2)],
+        ..Position::default()
     };
     accesses.push_back(Access::Attach(flow, row));
 }

@@ -15,6 +15,7 @@ fn decided(bare: impl Fn(usize) -> bool) -> Vec<u64> {
         key: [10, 0, 0, 2, 10, 0, 0, 1, 1, 2, 3, 4],
         seq: 1000,
         ts: 0,
+        later: VecDeque::new(),
     };
     let position = Position {
         attached: true,

@@ -1,14 +1,19 @@
 //! What the receive front has to do, frame by frame: an account of its own of the tables, the walk and the raw ring.
 
-use super::frames::{Frame, Tcp, ACK, RST, SYN, URG};
+use super::frames::{Frame, Tcp, ACK, FIN, RST, SYN, URG};
 use std::collections::VecDeque;
-use weft_layout::{refusal, report_kind, FrameReport, SegmentReport};
+use weft_layout::{refusal, report_kind, FlowRxRow, FrameReport, SegmentReport};
 
 pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
 /// Segments in the walk at once.
 const WALKS: usize = 8;
-pub const SEEN: usize = 15;
+pub const SEEN: usize = 23;
+/// Islands of a flow.
+pub const ISLANDS: usize = 4;
+/// Row flags that a flow with islands has, and those of which it has none.
+pub const KEEPS: u8 = FlowRxRow::BEYOND | FlowRxRow::MARKERS;
+const KEEPS_NOT: u8 = FlowRxRow::CARRY | FlowRxRow::CHECK_ONLY;
 
 /// CRC32C bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -34,6 +39,8 @@ pub fn places(key: &[u8; 12]) -> [usize; 4] {
 pub struct Row {
     pub valid: bool,
     pub timestamps: bool,
+    /// Other flags.
+    pub flags: u8,
     pub epoch: u8,
 }
 
@@ -50,6 +57,8 @@ pub struct Position {
     pub msn: u32,
     pub ts_recent: u32,
     pub window: u32,
+    /// Left and right edges of what was placed beyond a gap; the card's own.
+    pub islands: [Option<(u32, u32)>; ISLANDS],
 }
 
 /// How a walk ended.
@@ -69,6 +78,9 @@ struct Walking {
     row: Row,
     /// Where it leaves the flow if it ends whole.
     after: Position,
+    /// It is beyond a gap; none of its flow may be behind it.
+    beyond: bool,
+    alone: bool,
     done: Option<Done>,
     /// Not walked: its report waits its turn.
     turn: Option<Turn>,
@@ -98,7 +110,12 @@ enum Verdict {
     Bypass,
     Duplicate,
     Walk,
+    Beyond,
     Leave,
+}
+
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
 }
 
 /// The account.
@@ -118,6 +135,8 @@ pub struct Reference {
     /// How often each verdict came: 0 plain, then as in [`Verdict`], 7 no slot. Segments of the walk: 8 chained, 9 the last for which it
     /// had room, 10 not whole with another of the flow behind. 11 waited its turn, 12 of these behind a walk that took the flow away.
     /// 13 chained to one that is not the youngest of all. 14 waited its turn though its flow was not the card's.
+    /// Of islands: 15 walked beyond, 16 over an island, 17 no island free, 18 inside one, 19 overlapping one, 20 joined on both sides, 21 forgotten
+    /// with a detach, 22 by an ATTACH.
     pub seen: [u32; SEEN],
 }
 
@@ -182,17 +201,83 @@ impl Reference {
             Verdict::Duplicate
         } else if p.window != 0 && i64::from(beyond) > i64::from(p.window) {
             Verdict::Refused(refusal::WINDOW)
-        } else if tcp.seq == p.rcv_nxt && tcp.flags & URG == 0 && !tcp.ip_options {
-            Verdict::Walk
-        } else {
+        } else if tcp.flags & URG != 0 || tcp.ip_options {
             Verdict::Leave
+        } else {
+            Self::judge_place(tcp, row, p)
         }
+    }
+
+    fn keeps(row: Row) -> bool {
+        row.flags & (KEEPS | KEEPS_NOT) == KEEPS
+    }
+
+    /// Next in sequence, beyond a gap, or neither.
+    fn judge_place(tcp: &Tcp, row: Row, p: &Position) -> Verdict {
+        let (seq, end) = (tcp.seq, tcp.seq.wrapping_add(tcp.payload.len() as u32));
+        let keeps = Self::keeps(row);
+        let any = |f: &dyn Fn(u32, u32) -> bool| p.islands.iter().flatten().any(|i| f(i.0, i.1));
+        let meets = any(&|left, right| before(seq, right) && before(left, end));
+        if seq == p.rcv_nxt {
+            return if meets { Verdict::Leave } else { Verdict::Walk };
+        }
+        if !keeps || !before(p.rcv_nxt, seq) || tcp.flags & FIN != 0 {
+            return Verdict::Leave;
+        }
+        let touches = any(&|left, right| right == seq || left == end);
+        if any(&|left, right| !before(seq, left) && !before(right, end)) {
+            Verdict::Duplicate
+        } else if meets || (!touches && p.islands.iter().all(|i| i.is_some())) {
+            Verdict::Leave
+        } else {
+            Verdict::Beyond
+        }
+    }
+
+    /// Where a walk of it leaves the flow, if it ends whole.
+    fn after(&mut self, tcp: &Tcp, row: Row, p: &Position, beyond: bool) -> Position {
+        let end = tcp.seq.wrapping_add(tcp.payload.len() as u32);
+        let mut after = *p;
+        if beyond {
+            let (mut island, mut joined) = ((tcp.seq, end), 0);
+            for place in &mut after.islands {
+                match *place {
+                    Some((left, right)) if right == tcp.seq => (island.0, *place) = (left, None),
+                    Some((left, right)) if left == end => (island.1, *place) = (right, None),
+                    _ => continue,
+                }
+                joined += 1;
+            }
+            let free = after.islands.iter_mut().find(|i| i.is_none());
+            *free.expect("an island is free") = Some(island);
+            self.seen[15] += 1;
+            self.seen[20] += u32::from(joined == 2);
+            return after;
+        }
+        after.rcv_nxt = end.wrapping_add(u32::from(tcp.flags & FIN != 0));
+        for place in &mut after.islands {
+            if let Some((_, right)) = place.filter(|i| i.0 == after.rcv_nxt) {
+                (after.rcv_nxt, *place) = (right, None);
+                self.seen[16] += 1;
+                break;
+            }
+        }
+        if let Some((value, _)) = tcp.ts.filter(|_| row.timestamps) {
+            (after.ts_recent, after.ts_valid) = (value, true);
+        }
+        after
+    }
+
+    fn meets(tcp: &Tcp, p: &Position) -> bool {
+        let end = tcp.seq.wrapping_add(tcp.payload.len() as u32);
+        let mut islands = p.islands.iter().flatten();
+        islands.any(|(left, right)| before(tcp.seq, *right) && before(*left, end))
     }
 
     /// A walk begins. Answers the payload.
     pub fn start(
         &mut self,
-        (flow, seq, len, chained): (usize, u32, usize, bool),
+        (flow, seq, len, chained, beyond): (usize, u32, usize, bool, bool),
         raw_head: u32,
     ) -> Result<Vec<u8>, String> {
         let frame = self.waiting.pop_front().ok_or("a start of nothing")?;
@@ -212,10 +297,19 @@ impl Reference {
         if youngest.is_some() && self.kept[flow].is_some() {
             return Err("started behind an ATTACH that takes the flow away".into());
         }
+        if youngest.is_some_and(|w| w.alone) {
+            return Err("started behind one that is alone of its flow".into());
+        }
         let before = youngest.map_or(self.positions[flow], |w| w.after);
         let row = self.rows[flow];
         let verdict = Self::judge(&tcp, row, &before);
-        if verdict != Verdict::Walk {
+        let islands = before.islands.iter().any(|i| i.is_some());
+        let alone = beyond || islands;
+        if alone && chained {
+            return Err("alone of its flow, and chained".into());
+        }
+        let should = [Verdict::Walk, Verdict::Beyond];
+        if verdict != should[usize::from(beyond)] {
             return Err(format!("started, but {verdict:?}: {tcp:?} at {before:?}"));
         }
         if self.walking.len() >= WALKS {
@@ -225,11 +319,7 @@ impl Reference {
         if used + self.walked().count() as u32 >= self.raw_slots {
             return Err("started without a raw slot".into());
         }
-        let mut after = before;
-        after.rcv_nxt = seq.wrapping_add(len as u32);
-        if let Some((value, _)) = tcp.ts.filter(|_| row.timestamps) {
-            (after.ts_recent, after.ts_valid) = (value, true);
-        }
+        let after = self.after(&tcp, row, &before, beyond);
         self.seen[5] += 1;
         self.seen[8] += u32::from(chained);
         self.seen[9] += u32::from(self.walking.len() == WALKS - 1);
@@ -239,6 +329,8 @@ impl Reference {
             flow,
             row,
             after,
+            beyond,
+            alone,
             done: None,
             turn: None,
         });
@@ -268,6 +360,8 @@ impl Reference {
             flow,
             row,
             after: before,
+            beyond: false,
+            alone: false,
             done: None,
             turn: Some(Turn { behind, attached }),
         });
@@ -304,10 +398,10 @@ impl Reference {
             Verdict::Bare => tcp.flags & (SYN | RST) != 0 || tcp.ip_options,
             Verdict::Refused(_) | Verdict::Duplicate => false,
             Verdict::Bypass | Verdict::Leave => true,
-            Verdict::Walk if walk_room => {
+            Verdict::Walk | Verdict::Beyond if walk_room => {
                 return Err(format!("not walked: {tcp:?} at {position:?}"))
             }
-            Verdict::Walk => true,
+            Verdict::Walk | Verdict::Beyond => true,
         };
         if raw && !room {
             self.seen[7] += 1;
@@ -317,7 +411,13 @@ impl Reference {
                 .ok_or("not dropped for want of a slot".into());
         }
         if verdict == Verdict::Leave {
-            position.attached = false;
+            let all = position.islands.iter().all(|i| i.is_some());
+            let kept = position.islands.iter().any(|i| i.is_some());
+            self.seen[21] += u32::from(kept);
+            let meets = kept && Self::meets(tcp, &position);
+            self.seen[17] += u32::from(all && !meets && before(position.rcv_nxt, tcp.seq));
+            self.seen[19] += u32::from(meets);
+            (position.attached, position.islands) = (false, Default::default());
         }
         if raw {
             position.raw_seen = self.raw_tail.wrapping_add(1) as u16;
@@ -326,6 +426,7 @@ impl Reference {
         let mut should = record(tcp, flow, self.rows[flow], &position);
         if verdict == Verdict::Duplicate {
             should.flags |= SegmentReport::DUPLICATE;
+            self.seen[18] += u32::from(before(position.rcv_nxt, tcp.seq));
         }
         if let Verdict::Refused(status) = verdict {
             should.status |= status;
@@ -335,7 +436,7 @@ impl Reference {
             Verdict::Refused(_) => 2,
             Verdict::Bypass => 3,
             Verdict::Duplicate => 4,
-            Verdict::Walk => 5,
+            Verdict::Walk | Verdict::Beyond => 5,
             Verdict::Leave => 6,
         }] += 1;
         self.segment(should, raw, &frame, close)?;
@@ -362,7 +463,13 @@ impl Reference {
             done.len
         };
         position.attached = whole;
-        position.rcv_nxt = tcp.seq.wrapping_add(len.into());
+        let kept = position.islands.iter().any(|i| i.is_some());
+        self.seen[21] += u32::from(!whole && kept);
+        (position.rcv_nxt, position.islands) = match whole {
+            true => (walking.after.rcv_nxt, walking.after.islands),
+            false if walking.beyond => (position.rcv_nxt, Default::default()),
+            false => (tcp.seq.wrapping_add(len.into()), Default::default()),
+        };
         position.msn = done.msn;
         (position.ts_valid, position.ts_recent) = (walking.after.ts_valid, walking.after.ts_recent);
         if !whole {
@@ -443,8 +550,11 @@ impl Reference {
         }
         let row = Position {
             raw_seen: mark,
+            islands: Default::default(),
             ..row
         };
+        let kept = self.positions[flow].islands.iter().any(|i| i.is_some());
+        self.seen[22] += u32::from(kept);
         match in_walk {
             true => self.kept[flow] = Some(row),
             false => self.positions[flow] = row,

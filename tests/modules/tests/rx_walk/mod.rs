@@ -126,6 +126,8 @@ struct Seen {
     fences: u32,
     /// Segments whose last FPDU was carried; that had no room for it.
     carried: [u64; 2],
+    /// Beyond a gap: whole; stopped before the first FPDU, or before another one.
+    beyond: [u32; 3],
 }
 
 macro_rules! rx_walk_tests {
@@ -174,6 +176,7 @@ macro_rules! rx_walk_tests {
                             done_msn: msn,
                             posted: msn.wrapping_sub(1),
                             in_walk: 0,
+                            beyond: false,
                             held: 0,
                             position: (msn, 0),
                             place: 0,
@@ -251,6 +254,7 @@ macro_rules! rx_walk_tests {
                         segment.started = now;
                         let flow = &mut flows[segment.flow];
                         flow.in_walk += 1;
+                        flow.beyond = segment.beyond;
                         flow.place = i.start_place;
                         started += 1;
                         if !eager {
@@ -513,7 +517,7 @@ macro_rules! rx_walk_tests {
                         let n = rng.usize(0..used);
                         let flow = &mut flows[n];
                         // Chained, or alone in the walk.
-                        if now >= flow.held && (flow.in_walk == 0 || rng.u8(0..4) != 0) {
+                        if now >= flow.held && (flow.in_walk == 0 || !flow.beyond && rng.u8(0..4) != 0) {
                             if flow.posted.wrapping_sub(flow.msn) as i32 <= 0
                                 && rng.u8(0..30) != 0
                                 && flow.post(&mut rng, &mut r, 3)
@@ -521,7 +525,9 @@ macro_rules! rx_walk_tests {
                                 tails.push_back(n);
                             }
                             let (seq, msn, mo) = (flow.seq, flow.msn, flow.mo);
-                            let bytes = flow.segment(&mut rng, &r);
+                            let may = flow.row.markers && !flow.row.carries && flow.in_walk == 0;
+                            let beyond = may && rng.bool();
+                            let bytes = flow.segment(&mut rng, &r, beyond);
                             let eager = flow.in_walk == 0 && !flow.row.carries && rng.bool();
                             let fin = rng.u8(0..30) == 0;
                             if eager {
@@ -538,6 +544,7 @@ macro_rules! rx_walk_tests {
                                 carried: 0,
                                 kept: false,
                                 chained,
+                                beyond,
                                 msn,
                                 mo,
                                 started: 0,
@@ -562,6 +569,7 @@ macro_rules! rx_walk_tests {
                             i.start_valid = starts;
                             (i.start_carries, i.start_fin) = (row.carries, segment.fin);
                             i.start_chained = segment.chained;
+                            i.start_beyond = segment.beyond;
                             (i.start_behind, i.start_place) = (flow.place, (started % PLACES) as u8);
                             i.start_flow = segment.flow as u16;
                             i.start_seq = segment.seq;
@@ -610,6 +618,8 @@ macro_rules! rx_walk_tests {
                     return Err(format!("counted {counts:?}\nshould be {:?}", r.counts).into());
                 }
                 all.carried[0] += r.counts[reference::CARRIED];
+                let [first, other] = r.strayed;
+                all.beyond.iter_mut().zip([r.beyond, first, other]).for_each(|(all, n)| *all += n);
                 all.carried[1] += r.counts[reference::CARRY_FULL];
                 for (kind, n) in &r.seen {
                     *all.kinds.entry(*kind).or_default() += n;
@@ -631,12 +641,14 @@ macro_rules! rx_walk_tests {
                 let seen = seen.into_inner();
                 let (kinds, stops, fences) = (seen.kinds, seen.stops, seen.fences);
                 let [carried, full] = seen.carried;
-                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room");
+                let beyond = seen.beyond;
+                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room, {beyond:?} beyond a gap");
                 if std::env::var_os("RTL_SIM_SEED").is_none() && seeds >= 16 {
                     // Every error of the table in docs/card.md, every end of a walk.
                     assert!(kinds.len() == 19, "what came: {kinds:x?}");
                     assert!(stops.iter().all(|n| *n > 10) && fences > 100);
                     assert!(carried > 100 && full > 0);
+                    assert!(beyond.iter().all(|n| *n > 10));
                 }
             }
         }

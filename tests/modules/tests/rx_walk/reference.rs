@@ -140,6 +140,8 @@ pub struct Segment {
     /// The FPDU that it does not end is carried out of it.
     pub kept: bool,
     pub chained: bool,
+    /// Beyond a gap: nothing but RDMA Writes is walked, and the first one only with a marker.
+    pub beyond: bool,
     pub msn: u32,
     pub mo: u32,
     pub started: u64,
@@ -170,6 +172,7 @@ struct Fpdu {
     /// Length field, ULPDU and pad, without markers.
     plain: Vec<u8>,
     ulpdu: usize,
+    marked: bool,
     markers_good: bool,
     crc_good: bool,
 }
@@ -202,13 +205,14 @@ fn framed(s: &Segment, from: usize) -> Framed {
     }
     // FPDUPTR counts from the length field; a marker before it says 0.
     let begin = from + if marker(from) { 4 } else { 0 };
-    let (mut at, mut plain, mut markers_good) = (from, vec![], true);
+    let (mut at, mut plain, mut markers_good, mut marked) = (from, vec![], true, false);
     let mut total = None;
     while total != Some(plain.len()) {
         let Some(word) = s.bytes.get(at..at + 4) else {
             return Framed::Partial;
         };
         if marker(at) {
+            marked = true;
             let pointer = usize::from(be16(&word[2..])) & !3;
             markers_good &= pointer == at.saturating_sub(begin);
         } else {
@@ -223,9 +227,16 @@ fn framed(s: &Segment, from: usize) -> Framed {
         end: at,
         ulpdu: usize::from(be16(&plain)),
         plain,
+        marked,
         markers_good,
         crc_good: crc32c(&s.bytes[from..at - 4]).to_le_bytes() == crc[..],
     })
+}
+
+/// The walk of a segment beyond a gap stops before it.
+fn strays(s: &Segment, from: usize, fpdu: &Fpdu) -> bool {
+    let write = header(fpdu).is_some_and(|h| h.tagged && fpdu.plain[3] & 15 == 0);
+    s.beyond && (!write || from == 0 && !fpdu.marked)
 }
 
 /// Address and bytes of each placement, or for the engine, or Terminate code and counter.
@@ -341,6 +352,9 @@ pub struct Reference {
     /// How often each kind of outcome came, by Terminate code; 0: placed, 1: engine.
     pub seen: BTreeMap<u16, u32>,
     pub stops: [u32; 4],
+    /// Segments beyond a gap, whole; stopped before their first FPDU, or before another one, though it was there.
+    pub beyond: u32,
+    pub strayed: [u32; 2],
     begun: bool,
     offset: usize,
     stop: Stop,
@@ -366,6 +380,8 @@ impl Reference {
             counts: [0; COUNTERS],
             seen: BTreeMap::new(),
             stops: [0; 4],
+            beyond: 0,
+            strayed: [0; 2],
             begun: false,
             offset: 0,
             stop: Stop::Whole,
@@ -440,6 +456,11 @@ impl Reference {
         let Framed::Whole(fpdu) = framed(s, self.offset) else {
             return Err(format!("an operation of no FPDU: {op:x?}"));
         };
+        if strays(s, self.offset, &fpdu) {
+            return Err(format!(
+                "an operation of what is not placed beyond a gap: {op:x?}"
+            ));
+        }
         let whole = self.taken(s, fpdu.end);
         if whole.is_none_or(|whole| op.shown < whole) {
             return Err(format!("before its FPDU was there: {op:x?}"));
@@ -678,6 +699,10 @@ impl Reference {
                     self.counts[CARRY_FULL] += u64::from(s.row.carries && !s.fin);
                     self.stop = Stop::Partial;
                 }
+                Framed::Whole(fpdu) if strays(&s, self.offset, &fpdu) => {
+                    self.strayed[usize::from(self.offset != 0)] += 1;
+                    self.stop = Stop::Partial;
+                }
                 Framed::Whole(_) => return Err("done before all was told".into()),
             }
         }
@@ -698,6 +723,7 @@ impl Reference {
             return Err(format!("{done:?}, should be {should:?}"));
         }
         self.stops[usize::from(stop)] += 1;
+        self.beyond += u32::from(s.beyond && stop == 0);
         if stop != 0 {
             self.carried.remove(&s.flow);
         }

@@ -23,6 +23,8 @@ pub struct Flow {
     pub done_msn: u32,
     pub posted: u32,
     pub in_walk: usize,
+    /// Its youngest segment in the walk is beyond a gap.
+    pub beyond: bool,
     /// MSN and MO behind what is walked.
     pub position: (u32, u32),
     /// Nothing of it is started before this cycle.
@@ -117,14 +119,14 @@ impl Flow {
     }
 
     /// The next segment's payload.
-    pub fn segment(&mut self, rng: &mut Rng, r: &Reference) -> Vec<u8> {
+    pub fn segment(&mut self, rng: &mut Rng, r: &Reference, beyond: bool) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.rest);
         let begun = !bytes.is_empty();
         for _ in 0..[1, 1, 1, 2, 3, 6][rng.usize(0..6)] {
             if begun && rng.bool() {
                 break;
             }
-            let ulpdu = self.any_ulpdu(rng, r);
+            let ulpdu = self.any_ulpdu(rng, r, beyond);
             self.put(rng, &mut bytes, &ulpdu);
         }
         match rng.u8(0..50) {
@@ -144,7 +146,7 @@ impl Flow {
         bytes
     }
 
-    fn any_ulpdu(&mut self, rng: &mut Rng, r: &Reference) -> Vec<u8> {
+    fn any_ulpdu(&mut self, rng: &mut Rng, r: &Reference, beyond: bool) -> Vec<u8> {
         let length = match rng.u8(0..10) {
             0 => 0,
             1 => rng.usize(1..4),
@@ -152,8 +154,13 @@ impl Flow {
             6..9 => rng.usize(100..1500),
             _ => rng.usize(0..5000),
         };
+        let writes = beyond && rng.u8(0..4) != 0;
         let mut ulpdu = match rng.u8(0..12) {
-            0..7 => self.tagged(rng, r, length),
+            _ if writes => self.tagged(rng, r, length, true),
+            0..7 => {
+                let write = rng.bool();
+                self.tagged(rng, r, length, write)
+            }
             7..11 => self.receive(rng, r, length),
             _ => {
                 let (queue, opcode) = [(1, 1), (1, 10), (2, 7), (3, 11)][rng.usize(0..4)];
@@ -178,8 +185,7 @@ impl Flow {
         ulpdu
     }
 
-    fn tagged(&self, rng: &mut Rng, r: &Reference, length: usize) -> Vec<u8> {
-        let write = rng.bool();
+    fn tagged(&self, rng: &mut Rng, r: &Reference, length: usize, write: bool) -> Vec<u8> {
         let right = if write { REMOTE_WRITE } else { READ_SINK };
         let (stag, row) = any_stag(rng, r, self.row.pd, right);
         let length = (length as u64).min(row.length) as usize;
