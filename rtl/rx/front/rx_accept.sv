@@ -1,7 +1,8 @@
 // The rule of acceptance (docs/card.md "Rule of acceptance"): the verdict on a segment of a known flow.
 //
 // Handshake: No valid: `weigh_i` samples segment and position, and the verdict is there two cycles later, until changed. It can be repeated.
-//            One that `waits` counts only when the islands have answered, in as many cycles as rx_islands takes, and one.
+//            Where islands decide it counts when they have answered, in as many cycles as rx_islands takes, and one. Before there is no start, and
+//            `waits_o` tells that there is none without a walk.
 // Pipeline:  cycle | registers                               | what happens                                      | hazards, bypasses
 //            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | where the flow's walks leave
 //                  |                                         |                                                   | (`young_i`), `ended_i`
@@ -38,13 +39,14 @@ module rx_accept
   input  logic         used_i,            // the verdict is used (assertions)
   output rx_position_t position_o,        // the flow's position, as it is weighed
   output rx_position_t now_o,             // the same, as the verdict is used
-  output verdict_t     verdict_o
+  output verdict_t     verdict_o,
+  output logic         waits_o            // level: the verdict of the next cycle is perhaps none, as islands decide
 );
 
   logic replay_q, follows_q, valid_q;
   logic follows_young, follows_here, control, bare, has_ack, attached, wants_raw_q, judges_time, has_time, plain;
   logic bare_q, ack_q, timeless_q, older_q, duplicate_q, beyond_q, next_q;
-  logic keeps, keeps_q, gap_q, after_q, asks, answered;  // keeps: the flow may have islands; after: the segment is beyond a gap
+  logic keeps, keeps_q, gap_q, after_q, asks, answered, judge_q, waits_q;  // keeps: the flow may have islands; after: the segment is beyond a gap
   logic [31:0] ahead, age, since;
   island_t answer;
 
@@ -139,9 +141,10 @@ module rx_accept
       gap_q       <= position.gap;
       after_q     <= since[31] && (segment.tcp_flags & TCP_FIN) == '0;
     end
+    judge_q   <= weigh_i;
     verdict_q <= vacant_i || bare_i ? '0 : attached ? attached_verdict : detached_verdict;  // '0: ACCEPT_BARE without `raw`
   end
-  assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw, verdict_o.asks, verdict_o.waits, verdict_o.beyond} = verdict_q;
+  assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw, verdict_o.asks, waits_q, verdict_o.beyond} = verdict_q;
   assign verdict_o.report = bare_i;
   assign verdict_o.full = verdict_q.asks && answer.full;
   assign verdict_o.gap = verdict_q.asks ? answer.gap : position_q.gap;
@@ -151,6 +154,9 @@ module rx_accept
   assign keeps = current_i.row.flags[FLOW_RX_ROW_BEYOND_BIT] && current_i.row.flags[FLOW_RX_ROW_MARKERS_BIT] &&
                  !current_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && !current_i.row.flags[FLOW_RX_ROW_CARRY_BIT];
   assign asks = (next_q && gap_q) || (after_q && keeps_q);
+
+  // One that does not wait when it is first there does not later.
+  assign waits_o = current_i.known && (judge_q ? asks : waits_q);
 
   rx_islands #(
     .NUM_FLOWS(NUM_FLOWS),
@@ -241,7 +247,7 @@ module rx_accept
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
   `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> verdict_o.accept == rule, clk_i, 1'b1)
-  `WEFT_ASSERT(answered_then, begun_q && used_i && verdict_q.asks -> answered && !chained_i && !verdict_q.waits, clk_i, 1'b1)
+  `WEFT_ASSERT(answered_then, begun_q && used_i && verdict_q.asks -> answered && !chained_i && !waits_q, clk_i, 1'b1)
   `WEFT_ASSERT(report_told, begun_q && used_i -> bare_i == (rule == ACCEPT_BARE && !verdict_q.raw), clk_i, 1'b1)
 `endif
 

@@ -221,7 +221,7 @@ module rx_dispatch
   // ---------------------------------------------------------------- the decision
   rx_position_t judged, weighed;
   verdict_t verdict;
-  logic takes_turn, raw, to_walk, stands, decide, close_room, raw_take, steady_q, replaying_q, empty_q, no_replay_q, framed_q, ended_same_q;
+  logic waits, takes_turn, raw, to_walk, stands, decide, close_room, raw_take, steady_q, replaying_q, empty_q, no_replay_q, framed_q, ended_same_q;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
@@ -247,7 +247,8 @@ module rx_dispatch
     .used_i          (pop && known_q),
     .position_o      (weighed),
     .now_o           (judged),
-    .verdict_o       (verdict)
+    .verdict_o       (verdict),
+    .waits_o         (waits)
   );
 
   // A frame of no flow is the first port's.
@@ -290,17 +291,18 @@ module rx_dispatch
   assign enter = stands && steady_q && takes_turn && no_replay_q && walk_room;
   assign slot = stands && steady_q && known_q && no_replay_q && walk_room &&
                       ((verdict.walk && raw_room.walk && raw_room.settled && start_ready_i) || (verdict.report && !closed_q[port]));
-  assign direct = decide && empty_q && close_room && !takes_turn && !(known_q && verdict.waits) && !(to_walk && (frame_q ? raw_room.any : !closed_q[port]));
+  assign direct = decide && empty_q && close_room && !takes_turn && !(to_walk && (frame_q ? raw_room.any : !closed_q[port]));
   assign finish = done_valid && close_room && !hold_i;
   assign walk_ends = finish && oldest.segment.walked;
   assign finish_o = WALKS'(finish) << head;
   // The verdict is two cycles old in what it knows of the flow's segments in the walk, all else one. A whole end without a raw slot changes
-  // nothing in it: if an ATTACH is kept for the flow, that was known before. `steady_q`: there was no other one meanwhile. `empty_q`: none is left.
+  // nothing in it: if an ATTACH is kept for the flow, that was known before. `steady_q`: there was no other one meanwhile. `empty_q`: none is left, and
+  // the flow's islands have answered if they decide.
   logic broke, broke_q;  // an end that takes a raw slot, or of a replay
   assign broke = finish && (raw || oldest.segment.packet.segment.replay);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {broke_q, steady_q, empty_q, ended_same_q} <= '0;
-    else {broke_q, steady_q, empty_q, ended_same_q} <= {broke, !broke && !broke_q, walk_empty && !broke_q, walk_ends && same};
+    else {broke_q, steady_q, empty_q, ended_same_q} <= {broke, !broke && !broke_q, walk_empty && !broke_q && !waits, walk_ends && same};
   end
 
   // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes three cycles behind its end

@@ -161,7 +161,6 @@ package rx_front_pkg;
     logic        report;   // nothing but a report: ACCEPT_BARE without `raw`
     logic        stamps;   // if walked, its TSval becomes the flow's TS.Recent
     logic        asks;     // the flow's islands decide: its walk is the flow's only one
-    logic        waits;    // they have not yet
     logic        beyond;   // with asks: it is beyond a gap
     logic        full;     // with asks: no island is free
     logic        gap;      // if walked to its end: the flow has islands,
