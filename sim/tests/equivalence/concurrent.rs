@@ -753,7 +753,7 @@ impl Plan {
                         epoch: rng.random(),
                         pd: rng.random(),
                         marker_base: rng.random(),
-                        rq_base: rng.random(),
+                        rq_base: rng.random::<u64>() & !63,
                     };
                     Op::Row(table::FLOW_RX, index, row.to_bytes())
                 }
