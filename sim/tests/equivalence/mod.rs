@@ -14,7 +14,7 @@ use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
-use weft_sim::model::{ethernet, mpa, ModelCard, Sizes};
+use weft_sim::model::{carried::CARRY_BYTES, ethernet, mpa, ModelCard, Sizes};
 use weft_sim::seed::{generator, Stream};
 
 const FLOWS: u16 = 4;
@@ -498,7 +498,8 @@ impl Script {
             let flags = FlowRxRow::VALID
                 | self.rng.random_range(0..4u8)
                 | self.rng.random_range(0..2u8) << 3
-                | *[0, 0, FlowRxRow::CHECK_ONLY].choose(&mut self.rng).unwrap();
+                | *[0, 0, FlowRxRow::CHECK_ONLY].choose(&mut self.rng).unwrap()
+                | *[0, FlowRxRow::CARRY].choose(&mut self.rng).unwrap();
             let seq: u32 = if flow == 0 {
                 u32::MAX - 3000
             } else {
@@ -663,16 +664,21 @@ impl Script {
         let mut frames = Vec::new();
         for _ in 0..self.rng.random_range(1..6) {
             let mut payload = Vec::new();
-            let (markers, crc) = {
+            let (markers, crc, carries) = {
                 let rx = &self.flows[usize::from(flow)].rx;
-                (rx.markers().then_some(rx.marker_base), rx.crc())
+                let markers = rx.markers().then_some(rx.marker_base);
+                (markers, rx.crc(), rx.carry())
             };
             let mut seq = self.flows[usize::from(flow)].seq;
             for _ in 0..*[0, 1, 1, 1, 1, 2, 5].choose(&mut self.rng).unwrap() {
                 if let Some(edges) = &mut self.edges {
                     edges.seq = seq;
                 }
-                let ulpdu = self.ulpdu(flow);
+                let long = carries && payload.is_empty() && self.rng.random_ratio(1, 10);
+                let ulpdu = match long {
+                    true => self.long_write(),
+                    false => self.ulpdu(flow),
+                };
                 let mut fpdu = mpa::frame(seq, markers, crc, &ulpdu);
                 let marker = markers
                     .map(|base| base.wrapping_sub(seq) as usize % 512)
@@ -784,17 +790,8 @@ impl Script {
                 };
                 frame[at] ^= 1 << self.rng.random_range(0..8);
             }
-            let bad = self.rng.random_ratio(1, 60);
-            if let Some((a, b)) = self
-                .rng
-                .random_ratio(1, 25)
-                .then(|| ethernet::cut_segment(&frame, self.rng.random()))
-                .flatten()
-            {
-                frames.push((a, false));
-                frames.push((b, false));
-            } else {
-                frames.push((frame.clone(), bad));
+            for piece in self.segments_of(&frame, carries) {
+                frames.push((piece, self.rng.random_ratio(1, 60)));
             }
             if self.rng.random_ratio(1, 25) {
                 frames.push((frame, false));
@@ -807,6 +804,38 @@ impl Script {
             frames.push((other, false));
         }
         frames
+    }
+
+    /// A Write with about as many octets as a flow carries at most, or more.
+    fn long_write(&mut self) -> Vec<u8> {
+        let rng = &mut self.rng;
+        let mut ulpdu = concurrent::tagged(0x101, (1 << 40) + rng.random_range(0..10_000), 0);
+        let len = rng.random_range(CARRY_BYTES - 40..CARRY_BYTES + 1500);
+        ulpdu.extend((0..len).map(|_| rng.random::<u8>()));
+        ulpdu
+    }
+
+    /// The frame's segment in one or more; in more of a flow that carries.
+    fn segments_of(&mut self, frame: &[u8], carries: bool) -> Vec<Vec<u8>> {
+        let cuts = match carries {
+            true => *[0, 0, 1, 1, 2, 5].choose(&mut self.rng).unwrap(),
+            false => u32::from(self.rng.random_ratio(1, 25)),
+        };
+        let (mut pieces, mut rest) = (vec![], frame.to_vec());
+        for _ in 0..cuts {
+            // Where the octets before the cut just have a place, or just have none.
+            let at = match self.rng.random_ratio(1, 4) {
+                true => CARRY_BYTES as u32 + self.rng.random_range(0..6),
+                false => self.rng.random(),
+            };
+            let Some((first, second)) = ethernet::cut_segment(&rest, at) else {
+                break;
+            };
+            pieces.push(first);
+            rest = second;
+        }
+        pieces.push(rest);
+        pieces
     }
 
     /// Pieces of a flow's stream that are to be walked again, mostly from where the flow stands.
@@ -1138,8 +1167,6 @@ fn the_script_is_worth_its_name() {
         MsixRequests,
         MsixGap,
         RxDropRawReserved,
-        RxSegmentsCarried,
-        RxCarryFull,
         RxRawFailed,
         RxPlaceFailed,
         TxReportsJoined,
