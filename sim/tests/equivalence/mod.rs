@@ -48,6 +48,16 @@ struct Outcome {
     frames: Vec<String>,
     /// Received, sent: how they mix is a matter of timing.
     captured: [Vec<String>; 2],
+    /// All flows' positions, of segments that come alone.
+    positions: Vec<AttachRow>,
+}
+
+/// How segments come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    Together,
+    /// Each when all is still. Then it is certain where a detached flow stands, too.
+    Alone,
 }
 
 /// How a subject uses the card's ports.
@@ -63,6 +73,7 @@ enum Ports {
 
 struct Subject {
     ports: Ports,
+    pace: Pace,
     /// Ports that have rings.
     port_count: usize,
     /// Steps with jobs so far.
@@ -90,7 +101,7 @@ const REPLAYS: usize = 3;
 const SNAP: u32 = 700;
 
 impl Subject {
-    fn new(card: Box<dyn Card>, seed: u64, ports: Ports) -> Self {
+    fn new(card: Box<dyn Card>, seed: u64, ports: Ports, pace: Pace) -> Self {
         let rings = Rings {
             job: 6,
             report: 10,
@@ -116,6 +127,7 @@ impl Subject {
         bench.write(reg::CAPTURE_CTRL, 3 | SNAP << 16);
         Self {
             ports,
+            pace,
             port_count: count,
             turns: 0,
             jobs: 0,
@@ -203,6 +215,15 @@ impl Subject {
         all
     }
 
+    fn deliver(&mut self, frames: &[(Vec<u8>, bool)]) {
+        for (frame, bad) in frames {
+            self.bench.world.deliver(0, frame.clone(), *bad);
+            if self.pace == Pace::Alone {
+                self.bench.settle(10_000_000).unwrap();
+            }
+        }
+    }
+
     fn run(&mut self, step: &Step) -> Outcome {
         let port = match step {
             Step::Jobs(_) | Step::Replays(_) => self.take_turns(),
@@ -221,6 +242,7 @@ impl Subject {
                     self.post(port, job, inline);
                 }
             }
+            Step::Frames(frames) | Step::Renewed(frames, _) => self.deliver(frames),
             _ => {}
         }
         let b = &mut self.bench;
@@ -249,15 +271,8 @@ impl Subject {
                 b.write_table(table::ATTACH, (*flow).into(), &row.to_bytes())
                     .unwrap();
             }
-            Step::Frames(frames) => {
-                for (frame, bad) in frames {
-                    b.world.deliver(0, frame.clone(), *bad);
-                }
-            }
-            Step::Renewed(frames, cycles) => {
-                for (frame, bad) in frames {
-                    b.world.deliver(0, frame.clone(), *bad);
-                }
+            Step::Frames(_) => {}
+            Step::Renewed(_, cycles) => {
                 b.world.run_cycles(*cycles).unwrap();
                 (0..self.port_count).for_each(|port| b.renew_rings(port));
             }
@@ -277,6 +292,7 @@ impl Subject {
             jobs: vec![],
             frames: vec![],
             captured: [vec![], vec![]],
+            positions: vec![],
         };
         let mut frames = vec![];
         for (mut report, raw) in self.reports() {
@@ -323,6 +339,9 @@ impl Subject {
         self.counts_are_of_the_rings();
         let b = &mut self.bench;
         outcome.frames = b.sent().iter().map(|s| hex(&s.frame)).collect();
+        if self.pace == Pace::Alone {
+            outcome.positions = (0..FLOWS).map(|flow| self.position(flow)).collect();
+        }
         outcome
     }
 
@@ -351,8 +370,8 @@ impl Subject {
             raw_seen: 0,
             ..self.attach_row(flow)
         };
-        // Where a detached flow stands is the engine's business.
-        if row.attached & AttachRow::ATTACHED != 0 {
+        // Where a detached flow stands is the engine's business: segments that were in the walk behind the one that detached it leave theirs.
+        if row.attached & AttachRow::ATTACHED != 0 || self.pace == Pace::Alone {
             return row;
         }
         AttachRow {
@@ -996,8 +1015,14 @@ impl Script {
 }
 
 /// Runs the script on the model and writes it down.
-fn record(seed: u64, rounds: usize, sizes: Sizes, ports: Ports) -> (Vec<(Step, Outcome)>, Subject) {
-    let mut subject = Subject::new(Box::new(ModelCard::new(sizes)), seed, ports);
+fn record(
+    seed: u64,
+    rounds: usize,
+    sizes: Sizes,
+    ports: Ports,
+    pace: Pace,
+) -> (Vec<(Step, Outcome)>, Subject) {
+    let mut subject = Subject::new(Box::new(ModelCard::new(sizes)), seed, ports, pace);
     let mut script = Script {
         rng: generator(seed, Stream::Application),
         memory: subject.memory.iova,
@@ -1083,17 +1108,24 @@ fn comparable(counter: Counter) -> bool {
 }
 
 fn compare(seed: u64, rounds: usize, kind: CardKind, card: Box<dyn Card>) {
-    compare_ports(seed, rounds, kind, card, Ports::One)
+    compare_as(seed, rounds, kind, card, Ports::One, Pace::Together)
 }
 
-fn compare_ports(seed: u64, rounds: usize, kind: CardKind, card: Box<dyn Card>, ports: Ports) {
+fn compare_as(
+    seed: u64,
+    rounds: usize,
+    kind: CardKind,
+    card: Box<dyn Card>,
+    ports: Ports,
+    pace: Pace,
+) {
     let by_one = match ports {
         Ports::Two => Ports::OneForTwo,
         ports => ports,
     };
-    let (log, mut model) = record(seed, rounds, kind.sizes(), by_one);
+    let (log, mut model) = record(seed, rounds, kind.sizes(), by_one, pace);
     let should = trace(&mut model.bench);
-    let mut subject = Subject::new(card, seed, ports);
+    let mut subject = Subject::new(card, seed, ports, pace);
     for (number, (step, expected)) in log.iter().enumerate() {
         let outcome = subject.run(step);
         assert_eq!(
@@ -1146,7 +1178,7 @@ fn seeds() -> u64 {
 fn the_script_is_worth_its_name() {
     let mut counts = vec![0u32; NUM_COUNTERS];
     for seed in 0..40 {
-        let (_, mut model) = record(seed, 40, Sizes::default(), Ports::One);
+        let (_, mut model) = record(seed, 40, Sizes::default(), Ports::One, Pace::Together);
         for counter in Counter::ALL {
             counts[counter as usize] += model.bench.counter(counter).unwrap();
         }
@@ -1222,7 +1254,22 @@ mod rtl {
     fn two_ports_at_128_bits() {
         for seed in 0..seeds() {
             let card = Box::new(rtl::any128(seed, 0));
-            compare_ports(seed, 30, CardKind::Rtl128, card, Ports::Two);
+            let pace = Pace::Together;
+            compare_as(seed, 30, CardKind::Rtl128, card, Ports::Two, pace);
+        }
+    }
+
+    #[test]
+    fn one_segment_at_a_time() {
+        for seed in 0..seeds() {
+            let cards: [(_, Box<dyn Card>); 3] = [
+                (CardKind::Rtl512, Box::new(rtl::any512(seed, 0))),
+                (CardKind::Rtl256, Box::new(rtl::any256(seed, 0))),
+                (CardKind::Rtl128, Box::new(rtl::any128(seed, 0))),
+            ];
+            for (kind, card) in cards {
+                compare_as(seed, 30, kind, card, Ports::One, Pace::Alone);
+            }
         }
     }
 }
