@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match bad {
         0 => Ok(()),
         _ => Err(format!(
-            "{bad} rows: less than {LEAST}, a wait for a timer, over {MOST_COPIED} times the bytes copied, or more of them with markers"
+            "{bad} rows: less than {LEAST}, a wait for a timer, over {MOST_COPIED} times the bytes copied, or as many more of them with markers"
         )
         .into()),
     }

@@ -170,7 +170,7 @@ pub fn row_of_markers(
     );
     Ok(Row {
         text,
-        good: copied.1 <= copied.0,
+        good: copied.1 <= copied.0 * MOST_COPIED,
     })
 }
 
