@@ -10,7 +10,7 @@ use crate::receive::setup::{each, Heard, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ
 
 const BEYOND: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Islands that a flow may have, and one more.
-const ISLANDS: usize = 4;
+const ISLANDS: usize = 8;
 /// Octets of a Write: so many that a marker is in each.
 const LONG: usize = 600;
 /// What no marker is in, in the place behind a long one.
@@ -107,7 +107,7 @@ impl Setup {
             ..ATTACHED
         };
         self.attach(&row);
-        self.memory.write(0, &[0; 16 * LONG]).unwrap();
+        self.memory.write(0, &[0; 24 * LONG]).unwrap();
     }
 
     /// These FPDUs of a stretch, as a segment.
@@ -212,17 +212,20 @@ fn several_fpdus_in_a_segment() {
 #[test]
 fn islands_are_counted() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(14);
+        let most = 2 * ISLANDS;
+        let of = Stretch::writes(most + 6);
         for i in 0..ISLANDS {
             s.placed(&of, 2 * i + 1..2 * i + 2);
         }
-        // Behind one, before one, and between two.
-        s.placed(&of, 8..9);
+        // Behind one, and between two.
+        s.placed(&of, most..most + 1);
         s.placed(&of, 2..3);
         // There is room again.
-        s.placed(&of, 11..12);
+        s.placed(&of, most + 3..most + 4);
+        // Before one.
+        s.placed(&of, most + 2..most + 3);
         assert_eq!(s.counted(Counter::RxIslandsFull), 0);
-        let heard = s.part(&of, 13..14);
+        let heard = s.part(&of, most + 5..most + 6);
         s.left(&heard, 0);
         assert_eq!(s.counted(Counter::RxIslandsFull), 1);
         assert_eq!(s.counted(Counter::RxDetachGap), 1);
@@ -236,14 +239,14 @@ fn islands_are_counted() {
         s.placed(&of, 1..2);
         s.stands_at(&of, 3);
         // An island that was passed makes room for another.
-        s.placed(&of, 12..13);
-        for i in [3, 5, 7] {
+        s.placed(&of, most + 4..most + 5);
+        for i in (3..most).step_by(2) {
             s.placed(&of, i..i + 1);
         }
-        s.stands_at(&of, 9);
-        s.placed(&of, 9..12);
-        s.stands_at(&of, 13);
-        s.has(0..13);
+        s.stands_at(&of, most + 1);
+        s.placed(&of, most + 1..most + 4);
+        s.stands_at(&of, most + 5);
+        s.has(0..most + 5);
     });
 }
 
@@ -291,7 +294,7 @@ fn what_may_not_be_early() {
             assert_eq!(s.position().rcv_nxt, SEQ);
             s.again();
         }
-        // No marker in the segment's first FPDU: where it begins is not sure. Behind it that is.
+        // No marker in the segment's first FPDU: where it begins is not sure. Behind it that is, and behind an island.
         let of = Stretch::of([long(0), tagged(LONG, &pattern(SHORT, 1)), long(2)]);
         let heard = s.part(&of, 1..2);
         s.left(&heard, 0);
@@ -301,6 +304,10 @@ fn what_may_not_be_early() {
         s.again();
         let of = Stretch::of([long(0), long(1), tagged(2 * LONG, &pattern(SHORT, 2))]);
         s.placed(&of, 1..3);
+        assert_eq!(s.memory.read(2 * LONG, SHORT).unwrap(), pattern(SHORT, 2));
+        s.again();
+        s.placed(&of, 1..2);
+        s.placed(&of, 2..3);
         assert_eq!(s.memory.read(2 * LONG, SHORT).unwrap(), pattern(SHORT, 2));
     });
 }

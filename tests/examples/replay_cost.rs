@@ -1,13 +1,16 @@
 //! Goodput over a link that loses and cuts segments, with replays and without: Writes of 1 MiB between two functional models, each controller, fifteen
-//! seeds. `cargo run -p weft-tests --example replay_cost` (eight minutes). Its arguments: the number of seeds, with 0 only what is copied where
-//! segments are cut; the controllers to measure, if not all; `--write` renews `docs/handover.md`.
+//! seeds; and what markers bring. `cargo run -p weft-tests --example replay_cost` (ten minutes). Its arguments: the number of seeds, with 0 only what
+//! is copied where segments are cut, and markers; the controllers to measure, if not all; `--write` renews `docs/handover.md`.
 
 use std::error::Error;
 use std::path::Path;
 
 use weft_hostdrv::Congestion;
 use weft_tests::goodput::HARM;
-use weft_tests::replay_cost::{row, row_of_cuts, HEAD, HEAD_OF_CUTS, LEAST, MOST_COPIED, SEEDS};
+use weft_tests::replay_cost::{
+    row, row_of_cuts, row_of_markers, HEAD, HEAD_OF_CUTS, HEAD_OF_MARKERS, LEAST, MOST_COPIED,
+    SEEDS,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         bad += u32::from(!row.good);
     }
     println!("{cuts}");
+    let mut markers = HEAD_OF_MARKERS.to_owned();
+    for delay_ns in [500, 10_000] {
+        for congestion in [Congestion::Cubic, Congestion::Delay] {
+            for harm in HARM.into_iter().filter(|harm| harm.1.loss > 0) {
+                let row = row_of_markers(delay_ns, congestion, harm)?;
+                markers += &row.text;
+                bad += u32::from(!row.good);
+            }
+        }
+    }
+    println!("{markers}");
     if seeds > 0 {
         print!("{HEAD}");
         for delay_ns in [500, 10_000] {
@@ -47,7 +61,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     if write {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/handover.md");
         let mut text = std::fs::read_to_string(&page)?;
-        for (mark, table) in [("replay cost", &matrix), ("copied where cut", &cuts)] {
+        let tables = [
+            ("replay cost", &matrix),
+            ("copied where cut", &cuts),
+            ("markers", &markers),
+        ];
+        for (mark, table) in tables
+            .into_iter()
+            .filter(|(_, table)| table.lines().count() > 2)
+        {
             let first = format!("<!-- {mark} -->\n");
             let from = text.find(&first).ok_or("docs/handover.md: no mark")? + first.len();
             let to = text
@@ -60,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match bad {
         0 => Ok(()),
         _ => Err(format!(
-            "{bad} rows: less than {LEAST}, a wait for a timer, or over {MOST_COPIED} times the bytes copied"
+            "{bad} rows: less than {LEAST}, a wait for a timer, over {MOST_COPIED} times the bytes copied, or as many more of them with markers"
         )
         .into()),
     }

@@ -21,6 +21,8 @@ pub struct Run {
     pub faults: Faults,
     /// Whether payload of a detached flow is walked over again by the card.
     pub replay: bool,
+    /// The receiver asks for markers.
+    pub markers: bool,
     /// Bytes of a Write.
     pub bytes: usize,
     /// Writes in all.
@@ -39,6 +41,7 @@ impl Default for Run {
             delay_ns: 500,
             faults: Faults::default(),
             replay: true,
+            markers: false,
             bytes: 1 << 20,
             writes: 32,
             depth: 8,
@@ -133,7 +136,10 @@ pub fn measure(run: &Run) -> Result<Goodput, PairError> {
         replay: run.replay,
         ..FabricConfig::default()
     })?;
-    let way = ConnParam::default();
+    let way = ConnParam {
+        markers: run.markers,
+        ..ConnParam::default()
+    };
     let source = vec![0x57; run.bytes];
     let mut pair = Pair::connect(&fabric, 4000, &way, &way, &source, run.bytes)?;
     pair.established()?;

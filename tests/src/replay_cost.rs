@@ -28,6 +28,14 @@ pub const HEAD_OF_CUTS: &str =
 |---|---|---|---|
 ";
 
+/// Head of the table of markers.
+pub const HEAD_OF_MARKERS: &str =
+    "| one way | controller | harm | Gb/s: without markers | with | flow attached again, times: without | with | bytes copied, %: without | with |
+|---|---|---|---|---|---|---|---|---|
+";
+/// Seeds of one of its rows.
+pub const SEEDS_OF_MARKERS: u64 = 5;
+
 /// A row, and whether it is as it is to be.
 pub struct Row {
     /// The row.
@@ -112,6 +120,58 @@ fn interval(pairs: &[(f64, f64)]) -> [f64; 2] {
         .collect();
     ratios.sort_by(f64::total_cmp);
     [ratios[DRAWS / 40], ratios[DRAWS - 1 - DRAWS / 40]]
+}
+
+/// What markers bring where segments are lost: then the card places Writes beyond gaps. Medians of five seeds.
+///
+/// # Errors
+/// A Write that fails.
+pub fn row_of_markers(
+    delay_ns: u64,
+    congestion: Congestion,
+    (harm, faults): (&str, Faults),
+) -> Result<Row, PairError> {
+    let mut runs = Vec::new();
+    for seed in 1..=SEEDS_OF_MARKERS {
+        let run = Run {
+            seed,
+            congestion,
+            delay_ns,
+            faults,
+            ..Run::default()
+        };
+        let markers = Run {
+            markers: true,
+            ..run
+        };
+        runs.push((measure(&run)?, measure(&markers)?));
+    }
+    let both = |of: &dyn Fn(&Goodput) -> f64| {
+        let pairs: Vec<_> = runs.iter().map(|run| (of(&run.0), of(&run.1))).collect();
+        medians(&pairs)
+    };
+    let payload = (Run::default().writes * Run::default().bytes) as f64;
+    let again = |run: &Goodput| {
+        let attached = run.receiver.attaches - run.receiver.attaches_refused;
+        attached.saturating_sub(1) as f64
+    };
+    let (gbps, again) = (both(&|run| run.gbps), both(&again));
+    let copied = both(&|run| 100.0 * run.receiver.bytes_copied as f64 / payload);
+    let text = format!(
+        "| {} µs | `{}` | {harm} | {:.1} | {:.1} | {:.0} | {:.0} | {:.2} | {:.2} |\n",
+        delay_ns as f64 / 1000.0,
+        congestion.name(),
+        gbps.0,
+        gbps.1,
+        again.0,
+        again.1,
+        copied.0,
+        copied.1,
+    );
+    Ok(Row {
+        text,
+        good: copied.1 <= copied.0 * MOST_COPIED,
+    })
 }
 
 /// What is copied where segments are cut: CUBIC, seed 1, 0.5 µs each way.

@@ -522,6 +522,54 @@ mod tests {
     }
 
     #[test]
+    fn what_is_placed_is_passed() {
+        let (mut r, mut pool) = (Reassembly::new(1 << 16, 1), pool());
+        let pool = &mut pool;
+        let at = |n: u32| (u32::MAX - 99).wrapping_add(n);
+        r.restart(at(0), pool);
+        // As many as the card says, whatever there is room for.
+        r.note_placed(at(100), at(200));
+        r.note_placed(at(300), at(400));
+        assert!(r.holds_nothing() && r.has_gap() && !r.is_empty());
+        let blocks: Vec<_> = r.sack_blocks().collect();
+        assert_eq!(blocks, [(at(300), at(400)), (at(100), at(200))]);
+        // Bytes before it, and across it: those are all that is to be had.
+        r.insert(at(0), &[1; 60], pool);
+        r.insert(at(50), &[2; 200], pool);
+        assert_eq!((r.next(), r.available_to()), (at(250), at(100)));
+        assert_eq!(r.available(), 100);
+        let mut out = [0; 300];
+        assert_eq!(r.copy_front(&mut out), 100);
+        r.consume(60, pool);
+        assert_eq!(r.base(), at(60));
+        r.consume(40, pool);
+        assert_eq!((r.base(), r.available()), (at(200), 50));
+        assert_eq!(r.copy_front(&mut out), 50);
+        assert_eq!(out[..50], [2; 50]);
+        // The card goes on before the next one.
+        r.skip_to(at(300), pool);
+        assert_eq!((r.base(), r.next()), (at(400), at(400)));
+        assert!(r.is_empty() && r.holds_nothing());
+        r.note_placed(at(500), at(600));
+        r.skip_to(at(700), pool);
+        assert_eq!((r.base(), r.available_to()), (at(700), at(700)));
+    }
+
+    #[test]
+    fn what_is_placed_is_not_given_up() {
+        let (mut r, mut pool) = (Reassembly::new(1 << 16, 8), pool());
+        let pool = &mut pool;
+        r.restart(0, pool);
+        r.note_placed(100, 200);
+        r.insert(300, &[1; 50], pool);
+        r.give_up_from(0, pool);
+        assert!(r.holds_nothing() && r.has(100, 200) && !r.has(300, 350));
+        r.insert(0, &[1; 100], pool);
+        r.consume(100, pool);
+        assert_eq!((r.base(), r.next()), (200, 200));
+    }
+
+    #[test]
     fn bytes_beyond_the_window_are_cut_off() {
         let (mut r, mut pool) = (Reassembly::new(16, 128), pool());
         let pool = &mut pool;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_layout::FlowRxRow;
 
 /// Islands of a flow at most.
-pub const ISLANDS: usize = 4;
+pub const ISLANDS: usize = 8;
 
 /// The flow keeps islands at all.
 pub fn may_have(row: &FlowRxRow) -> bool {
@@ -73,6 +73,11 @@ impl Islands {
         }
     }
 
+    /// An island ends here, and so does an FPDU.
+    pub fn end_at(&self, flow: u16, at: u32) -> bool {
+        self.of(flow).iter().any(|island| island.1 == at)
+    }
+
     /// The range is an island, one with those that it touches.
     pub fn add(&mut self, flow: u16, mut range: Island) {
         let islands = self.0.entry(flow).or_default();
@@ -109,15 +114,15 @@ mod tests {
     #[test]
     fn those_that_touch_are_one() {
         let mut islands = Islands::default();
-        for at in [0, 20, 40, 60] {
+        for at in (0..ISLANDS as u32).map(|n| 20 * n) {
             islands.add(FLOW, (at, at + 10));
         }
-        assert_eq!(islands.place(FLOW, (80, 90)), Place::Full);
+        assert_eq!(islands.place(FLOW, (200, 210)), Place::Full);
         assert_eq!(islands.place(FLOW, (10, 20)), Place::Free);
         assert_eq!(islands.place(FLOW, (22, 30)), Place::Inside);
         assert_eq!(islands.place(FLOW, (28, 32)), Place::Meets);
         islands.add(FLOW, (10, 20));
-        assert_eq!(islands.place(FLOW, (80, 90)), Place::Free);
+        assert_eq!(islands.place(FLOW, (200, 210)), Place::Free);
         assert_eq!(islands.place(FLOW, (5, 25)), Place::Inside);
         assert_eq!(islands.pass(FLOW, 1), 1);
         assert_eq!(islands.pass(FLOW, 0), 30);

@@ -152,13 +152,15 @@ pub enum End {
     Error,
 }
 
-/// Why an FPDU begins where a walk does.
+/// Where a walk begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Certain {
-    /// The FPDU before ends there.
-    Start,
-    /// A marker inside says so.
-    Marker,
+pub enum Begins {
+    /// Next in sequence.
+    InOrder,
+    /// Beyond a gap, where an island ends, and an FPDU with it.
+    BehindIsland,
+    /// Beyond a gap, where only a marker tells whether an FPDU begins.
+    Beyond,
 }
 
 impl Receive<'_> {
@@ -416,7 +418,7 @@ impl Receive<'_> {
             (ReplayOutcome::Refused, 0)
         } else {
             let (seq, flow) = (replay.seq, replay.flow);
-            let (end, done, _) = self.walk(bytes, seq, flow, &mut at, &mut fpdus, Certain::Start);
+            let (end, done, _) = self.walk(bytes, seq, flow, &mut at, &mut fpdus, Begins::InOrder);
             let (outcome, counter) = match end {
                 End::Whole => (ReplayOutcome::Whole, Counter::RxReplays),
                 End::Partial => (ReplayOutcome::Partial, Counter::RxReplaysPartial),
@@ -462,8 +464,11 @@ impl Receive<'_> {
         fpdus: &mut Vec<FpduReport>,
     ) -> Walked {
         let mut nowhere = self.tables.positions[usize::from(flow)];
-        let certain = Certain::Marker;
-        let (end, done, _) = self.walk(payload, s.seq, flow, &mut nowhere, fpdus, certain);
+        let begins = match self.tables.islands.end_at(flow, s.seq) {
+            true => Begins::BehindIsland,
+            false => Begins::Beyond,
+        };
+        let (end, done, _) = self.walk(payload, s.seq, flow, &mut nowhere, fpdus, begins);
         if end == End::Whole {
             self.counters.count(Counter::RxSegmentsBeyond);
             self.tables.islands.add(flow, range(s));
@@ -485,7 +490,7 @@ impl Receive<'_> {
         flow: u16,
         position: &mut AttachRow,
         reports: &mut Vec<FpduReport>,
-        certain: Certain,
+        begins: Begins,
     ) -> (End, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
         let markers = Markers(row.markers().then_some(row.marker_base));
@@ -500,7 +505,7 @@ impl Receive<'_> {
             // Also of an FPDU that is wrong: the report says what stands there.
             let segment = DdpHeader::parse(ulpdu);
             let header = segment.map(|(header, _)| header);
-            if certain == Certain::Marker && !may_be_early(&unit, header, markers) {
+            if !may_be_walked(&unit, header, markers, begins) {
                 return (End::Partial, unit.at, engine);
             }
             self.counters.count(Counter::RxFpdus);
@@ -580,14 +585,23 @@ impl Receive<'_> {
     }
 }
 
-/// An FPDU may be placed beyond a gap: it is a Write's, and a marker in the segment's first one says where that begins.
-fn may_be_early(unit: &Unit<'_>, header: Option<DdpHeader>, markers: Markers) -> bool {
+/// Beyond a gap an FPDU is walked if it is a Write's, and if it is known that it begins there.
+fn may_be_walked(
+    unit: &Unit<'_>,
+    header: Option<DdpHeader>,
+    markers: Markers,
+    begins: Begins,
+) -> bool {
     let is_write = header.is_some_and(|header| {
         header.is_tagged() && opcode_of(header.rdmap_control) == opcode::WRITE
     });
     let distance = markers.distance(unit.seq);
     let marked = distance.is_some_and(|distance| distance < unit.wire.len());
-    is_write && (unit.at > 0 || marked)
+    match begins {
+        Begins::InOrder => true,
+        Begins::BehindIsland => is_write,
+        Begins::Beyond => is_write && (unit.at > 0 || marked),
+    }
 }
 
 /// What a report says of a header.

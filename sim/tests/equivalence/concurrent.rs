@@ -376,7 +376,8 @@ impl Script {
     }
 }
 
-fn tagged(stag: u32, to: u64, opcode: u8) -> Vec<u8> {
+/// The header of a tagged segment.
+pub fn tagged(stag: u32, to: u64, opcode: u8) -> Vec<u8> {
     let mut u = vec![0xc1, 0x40 | opcode];
     u.extend(stag.to_be_bytes());
     u.extend(to.to_be_bytes());
@@ -648,6 +649,11 @@ impl Plan {
             (state.msn, state.mo) = (position.msn, position.mo);
         } else {
             state.mo = 0;
+            if self.script.rng.random_ratio(1, 4) {
+                state.rx.flags ^= FlowRxRow::CARRY;
+                let row = state.rx.to_bytes();
+                ops.push(Op::Row(table::FLOW_RX, flow.into(), row));
+            }
             ops.push(self.attach(flow, position));
         }
         ops.extend(self.elements(flow));
@@ -748,12 +754,13 @@ impl Plan {
             ops.push(match rng.random_range(0..8) {
                 0 => {
                     let row = FlowRxRow {
-                        flags: rng.random_range(0..32),
+                        flags: rng.random_range(0..32)
+                            | *[0, FlowRxRow::CARRY].choose(rng).unwrap(),
                         rq_log2: rng.random_range(1..16),
                         epoch: rng.random(),
                         pd: rng.random(),
                         marker_base: rng.random(),
-                        rq_base: rng.random(),
+                        rq_base: rng.random::<u64>() & !63,
                     };
                     Op::Row(table::FLOW_RX, index, row.to_bytes())
                 }
@@ -924,6 +931,8 @@ fn everything_happens() {
         RxRawFrames,
         RxSegmentsPlaced,
         RxSegmentsBypassed,
+        RxSegmentsCarried,
+        RxCarryFull,
         RxDetachPartial,
         RxDetachError,
         RxDetachGap,

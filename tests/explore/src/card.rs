@@ -2,7 +2,7 @@
 
 use crate::faults::Fault;
 use crate::model::Sizes;
-use crate::stream::{whole_until, Octets};
+use crate::stream::{is_boundary, whole_until, Octets};
 
 /// Numbers of raw slots are kept modulo this.
 pub const NUMBERS: u8 = 8;
@@ -107,6 +107,8 @@ pub struct Card {
     pub rcv: u32,
     /// So many octets before `rcv` are of an FPDU that its segment did not end: they go before the next one.
     pub carried: u32,
+    /// What is placed beyond `rcv`.
+    pub islands: Octets,
     /// Its position is one number further, behind the FIN: nothing of the stream is in sequence.
     pub behind_fin: bool,
     /// The number of the slot of the last payload segment that came up raw.
@@ -146,6 +148,7 @@ impl Card {
         if fault != Some(Fault::CarriedTwice) {
             self.carried = 0;
         }
+        self.islands = Octets::default();
         true
     }
 
@@ -162,6 +165,33 @@ impl Card {
         self.rcv = end;
     }
 
+    /// A segment beyond a gap meets no island, and touches one or is one more that the card can keep.
+    pub fn has_room_for(&self, seq: u32, end: u32, sizes: &Sizes) -> bool {
+        let mut with = self.islands;
+        with.add(seq, end);
+        let again = sizes.fault == Some(Fault::IslandPlacedTwice);
+        (again || !self.islands.meets(seq, end)) && with.stretches() <= sizes.islands
+    }
+
+    /// Walks a segment beyond a gap. The position stays; an island if all of it was walked. One that does not begin with an FPDU has a marker that
+    /// says so.
+    pub fn walk_beyond(&mut self, seq: u32, end: u32) -> Walked {
+        let to = match is_boundary(seq) {
+            true => whole_until(seq, end),
+            false => seq,
+        };
+        if to == end {
+            self.islands.add(seq, end);
+        }
+        Walked { from: seq, to }
+    }
+
+    /// A walk in order has ended: behind an island that begins there.
+    pub fn pass_islands(&mut self) {
+        self.rcv = self.islands.end_from(self.rcv);
+        self.islands.forget_before(self.rcv);
+    }
+
     /// Walks `[from, end)`, which begins at an FPDU.
     pub fn walk(&mut self, from: u32, end: u32) -> Walked {
         let to = whole_until(from, end);
@@ -172,6 +202,7 @@ impl Card {
     /// Counts anew, from `by` octets later.
     pub fn rebase(&mut self, by: u32) {
         self.rcv = self.rcv.saturating_sub(by);
+        self.islands.rebase(by);
     }
 }
 

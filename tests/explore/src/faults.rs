@@ -35,6 +35,14 @@ pub enum Fault {
     CarriedForgotten,
     /// The card still carries what the engine has framed.
     CarriedTwice,
+    /// The card places what meets an island.
+    IslandPlacedTwice,
+    /// The engine offers the flow before an island is passed, of which the card knows nothing then.
+    AttachesBeforeIsland,
+    /// The engine does not keep account of an island.
+    IslandForgotten,
+    /// The engine frames what the card has placed beyond a gap.
+    IslandFramed,
 }
 
 impl Fault {

@@ -22,6 +22,8 @@ pub struct Host {
     pub base: u32,
     /// What has arrived from there on.
     pub got: Octets,
+    /// What of it, beyond a gap when it came, the card has placed.
+    pub placed: Octets,
     /// The peer's FIN lies here.
     pub fin: Option<u32>,
     /// Raw payload segments, as they were counted before.
@@ -37,6 +39,7 @@ impl Host {
             handover,
             base,
             got: Octets::default(),
+            placed: Octets::default(),
             fin: None,
             count: 0,
         }
@@ -53,16 +56,24 @@ impl Host {
         self.got.meets(next, 64)
     }
 
-    /// All before `to` is done with.
+    /// Behind what is in order, up to what the card has placed.
+    fn available_to(&self) -> u32 {
+        let placed = self.placed.first().unwrap_or(u32::MAX);
+        self.next().min(placed)
+    }
+
+    /// All before `to` is done with, and what the card has placed behind that.
     fn consume(&mut self, to: u32) {
-        self.base = to;
-        self.got.forget_before(to);
+        self.base = self.placed.end_from(to);
+        self.got.forget_before(self.base);
+        self.placed.forget_before(self.base);
     }
 
     /// Counts anew, from `by` octets later.
     pub fn rebase(&mut self, by: u32) {
         self.base -= by;
         self.got.rebase(by);
+        self.placed.rebase(by);
         self.fin = self.fin.map(|fin| fin - by);
         self.handover.out_of_order.rebase(by);
     }
@@ -191,6 +202,11 @@ impl World {
             }
             if report.done > 0 && report.seq <= self.host.next() {
                 self.pass_card(at);
+            } else if report.done > 0 && sizes.fault != Some(Fault::IslandForgotten) {
+                self.host.got.add(report.seq, at);
+                if sizes.fault != Some(Fault::IslandFramed) {
+                    self.host.placed.add(report.seq, at);
+                }
             }
             if at < end {
                 match (piece, report.slot) {
@@ -222,8 +238,9 @@ impl World {
     /// The card has dealt with everything before `to`.
     fn pass_card(&mut self, to: u32) {
         if to > self.host.base {
-            self.pass(self.host.base, to);
+            let from = self.host.base;
             self.host.consume(to);
+            self.pass(from, self.host.base);
         }
     }
 
@@ -234,7 +251,7 @@ impl World {
         let fresh = at >= host.next() && !host.got.meets(at, end);
         let apart = host
             .handover
-            .may_stay_in_slot(host.got.is_empty(), at == host.next());
+            .may_stay_in_slot(host.got.but(host.placed).is_empty(), at == host.next());
         let room = 2 * self.ring.len() <= sizes.slots + 1;
         let may = sizes.replay
             && !report.attached
@@ -284,7 +301,7 @@ impl World {
             self.spill(sizes);
         }
         while !self.host.handover.out_of_order.is_empty() {
-            let stream = (self.host.base, self.host.next());
+            let stream = (self.host.base, self.host.available_to());
             let posted = match self.host.handover.out_of_order.next(stream, SEGMENT) {
                 Next::Wait => return,
                 Next::Post(pieces, start, end) if self.jobs.len() < sizes.jobs => {
@@ -304,11 +321,12 @@ impl World {
         if self.host.handover.out_of_order.is_replaying() && !beside {
             return;
         }
-        while self.host.base < self.host.next() && end_of(self.host.base) <= self.host.next() {
+        while end_of(self.host.base) <= self.host.available_to() {
             let (from, to) = (self.host.base, end_of(self.host.base));
             debug_assert!(is_boundary(from));
             self.place(false, from, to);
             self.host.consume(to);
+            self.pass(from, self.host.base);
         }
     }
 
@@ -383,7 +401,10 @@ impl World {
     }
 
     fn try_attach(&mut self, sizes: &Sizes) {
-        let stream = self.stream();
+        let mut stream = self.stream();
+        if sizes.fault == Some(Fault::AttachesBeforeIsland) {
+            stream.between |= self.host.got == self.host.placed;
+        }
         if self.host.fin.is_some() || !self.host.handover.may_attach(&stream) {
             return;
         }

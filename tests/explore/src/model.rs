@@ -29,6 +29,8 @@ pub struct Sizes {
     pub counts: u8,
     /// The card carries FPDUs over the ends of segments.
     pub carry: bool,
+    /// Ranges beyond a gap that the card keeps.
+    pub islands: u32,
     /// Frames that are not of the flow take raw slots as well.
     pub foreign: bool,
     /// The peer may end its stream.
@@ -54,6 +56,7 @@ impl Default for Sizes {
             },
             counts: 2,
             carry: false,
+            islands: 0,
             foreign: false,
             fin: false,
             bind: false,

@@ -120,6 +120,7 @@ impl World {
         there.add(0, self.host.base);
         if self.card.attached {
             there.add(0, self.card.rcv);
+            there.add_all(self.card.islands);
         }
         for report in &self.reports {
             if let Report::Segment(segment) = report {

@@ -66,6 +66,26 @@ impl Octets {
         self.0 & mask == mask
     }
 
+    /// Adds those of another set.
+    pub fn add_all(&mut self, other: Octets) {
+        self.0 |= other.0;
+    }
+
+    /// How many stretches without a gap there are.
+    pub fn stretches(self) -> u32 {
+        (self.0 & !(self.0 << 1)).count_ones()
+    }
+
+    /// The first.
+    pub fn first(self) -> Option<u32> {
+        (self.0 != 0).then(|| self.0.trailing_zeros())
+    }
+
+    /// Those that are in this and not in the other.
+    pub fn but(self, other: Octets) -> Octets {
+        Octets(self.0 & !other.0)
+    }
+
     /// It is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0

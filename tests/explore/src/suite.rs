@@ -96,6 +96,27 @@ pub fn parts(larger: bool) -> Vec<Part> {
             },
         ),
         part(
+            "islands beyond gaps",
+            Sizes {
+                window: 8,
+                reports: 1 + more,
+                islands: 2,
+                ..small
+            },
+        ),
+        part(
+            "islands, the end of the stream, and replays",
+            Sizes {
+                window: 6 + more as u32,
+                slots: 3 + more,
+                reports: 1 + more,
+                islands: 1,
+                replay: true,
+                fin: true,
+                ..small
+            },
+        ),
+        part(
             "the flow goes to another connection",
             Sizes {
                 slots: 2 + more,
@@ -145,6 +166,15 @@ pub fn place_of(fault: Fault) -> Sizes {
         },
         Fault::CarriedForgotten | Fault::CarriedTwice => Sizes {
             carry: true,
+            ..small
+        },
+        Fault::IslandPlacedTwice
+        | Fault::AttachesBeforeIsland
+        | Fault::IslandForgotten
+        | Fault::IslandFramed => Sizes {
+            window: 8,
+            reports: 1,
+            islands: 2,
             ..small
         },
         Fault::NeverOpens => Sizes { window: 6, ..small },

@@ -6,7 +6,7 @@ use crate::card::{Card, Job, Outcome, Placed, Report, SegmentReport, Slot, NUMBE
 use crate::faults::Fault;
 use crate::host::Host;
 use crate::model::Sizes;
-use crate::stream::{is_boundary, PERIOD};
+use crate::stream::{is_boundary, Octets, PERIOD};
 
 /// An invariant that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +101,7 @@ impl World {
                 epoch: 1,
                 rcv: 0,
                 carried: 0,
+                islands: Octets::default(),
                 behind_fin: false,
                 mark: NUMBERS - 1,
                 count: 0,
@@ -224,7 +225,10 @@ impl World {
             fin,
             count: self.card.count,
         };
-        let old = self.card.attached && end <= self.card.rcv && length > 0;
+        let in_order = seq == self.card.rcv;
+        let inside = !in_order && !fin && self.card.islands.has(seq, end);
+        let known = end <= self.card.rcv || inside;
+        let old = self.card.attached && known && length > 0;
         if length > 0 && !old {
             // In sequence or not: a segment that may come up raw needs a slot.
             if self.ring.len() >= sizes.slots {
@@ -234,7 +238,15 @@ impl World {
                 self.peer.fin = Some(end);
             }
             let mut whole = false;
-            if self.card.attached && seq == self.card.rcv && !self.card.behind_fin {
+            let takes = self.card.attached && !self.card.behind_fin;
+            let beyond = takes && seq > self.card.rcv && sizes.islands > 0 && !fin;
+            if beyond && self.card.has_room_for(seq, end, sizes) {
+                let walked = self.card.walk_beyond(seq, end);
+                self.place(true, walked.from, walked.to);
+                report.done = walked.to - seq;
+                whole = walked.to == end;
+            }
+            if takes && in_order && !self.card.islands.meets(seq, end) {
                 let walked = self.card.walk_on(seq, end);
                 if !is_boundary(walked.from) {
                     self.breaks(Broken::Misframed);
@@ -242,6 +254,9 @@ impl World {
                 self.place(true, walked.from, walked.to);
                 report.done = walked.to.saturating_sub(seq);
                 whole = walked.to == end;
+                if whole {
+                    self.card.pass_islands();
+                }
                 if !whole && sizes.carry && !fin {
                     // The engine needs the octets if the card cannot finish the FPDU.
                     self.card.carry(end);
@@ -253,6 +268,7 @@ impl World {
                 report.slot = self.take_slot(sizes);
                 report.attached = false;
                 (self.card.attached, self.card.behind_fin) = (false, false);
+                self.card.islands = Octets::default();
                 self.card.mark = report.slot.unwrap_or(self.card.mark);
                 self.card.count = (self.card.count + 1) % sizes.counts;
                 report.count = self.card.count;
@@ -325,6 +341,7 @@ impl World {
             epoch,
             rcv: 0,
             carried: 0,
+            islands: Octets::default(),
             behind_fin: false,
             mark: (self.seen() + NUMBERS - 1) % NUMBERS,
             count: 0,

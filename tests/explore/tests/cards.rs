@@ -297,7 +297,8 @@ fn walks() {
         } else {
             seeds()
         };
-        for part in parts(false) {
+        // The octets have no markers, so the cards place nothing beyond a gap.
+        for part in parts(false).iter().filter(|part| part.sizes.islands == 0) {
             let mut events = 0;
             for seed in 0..seeds {
                 let sizes = Sizes {
@@ -333,6 +334,9 @@ fn walks() {
 fn the_runs_that_show_planted_faults() {
     for fault in Fault::all() {
         let sizes = place_of(*fault);
+        if sizes.islands > 0 {
+            continue;
+        }
         let found = explore(&sizes);
         let (_, actions) = found.broken.first().expect("it is found");
         for kind in CardKind::available() {

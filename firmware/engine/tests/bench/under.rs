@@ -16,7 +16,7 @@ pub const BASE: u64 = 0x1000;
 /// Payload of a Write of one FPDU.
 pub const LENGTH: usize = 1000;
 /// Writes that the sink has room for.
-pub const WRITES: usize = 16;
+pub const WRITES: usize = 20;
 
 /// An engine with a connection that stands, a flow that the card has, and a peer that writes.
 pub struct Under {

@@ -17,7 +17,7 @@ use super::{is_attached, Card};
 const CARRIES: usize = 8;
 const CARRY_BYTES: usize = 4096;
 /// Ranges beyond a gap that a flow has at a time.
-const ISLANDS: usize = 4;
+const ISLANDS: usize = 8;
 
 /// `a` is before `b`.
 fn lt(a: u32, b: u32) -> bool {
@@ -259,7 +259,7 @@ impl Card {
         if self.meets_island(flow, left, length) || islands.len() == ISLANDS && apart {
             return None;
         }
-        let early = self.early_octets(&rx, segment);
+        let early = self.early_octets(flow, segment);
         let part = TcpSegment {
             payload: &segment.payload[..early],
             ..*segment
@@ -285,9 +285,12 @@ impl Card {
         })
     }
 
-    /// Octets of whole Writes from the segment's front on, of which the first has a marker.
-    fn early_octets(&self, rx: &FlowRxRow, segment: &TcpSegment<'_>) -> usize {
+    /// Octets of whole Writes from the segment's front on, of which the first has a marker or begins where an island ends.
+    fn early_octets(&self, flow: u16, segment: &TcpSegment<'_>) -> usize {
+        let rx = self.flows[usize::from(flow)].rx;
         let mut at = 0;
+        let islands = &self.flows[usize::from(flow)].islands;
+        let is_certain = islands.iter().any(|island| island.1 == segment.seq);
         while at < segment.payload.len() {
             let seq = segment.seq.wrapping_add(at as u32);
             let markers = Some(rx.marker_base);
@@ -297,7 +300,7 @@ impl Card {
             let header = Segment::read(&unit.ulpdu);
             let is_write = header.is_some_and(|h| h.tagged && h.opcode() == 0);
             let marked = (rx.marker_base.wrapping_sub(seq) % 512) < unit.octets as u32;
-            if !is_write || at == 0 && !marked {
+            if !is_write || at == 0 && !marked && !is_certain {
                 break;
             }
             at += unit.octets;
