@@ -139,7 +139,7 @@ package weft_int_pkg;
 
   parameter logic [31:0] MAX_REPLAY_BYTES = 32'd4096;  // payload of a replay job at most: register JOB_REPLAY
 
-  parameter int unsigned ISLANDS = 4;  // of a flow: register ISLANDS
+  parameter int unsigned ISLANDS = 8;  // of a flow: register ISLANDS
 
   // A replay, from transmit to receive.
   typedef struct packed {

@@ -19,7 +19,7 @@ module rx_islands
   import rx_front_pkg::*;
 #(
   parameter int unsigned NUM_FLOWS = 256,
-  parameter int unsigned ISLANDS   = 4     // of each flow, from 2 up
+  parameter int unsigned ISLANDS   = 8     // of each flow, from 2 up
 ) (
   input logic clk_i,
   input logic rst_ni,
@@ -84,7 +84,7 @@ module rx_islands
   assign drop        = joins_left || joins_right;
 
   // ---------------------------------------------------------------- all of them
-  logic meets_q, covers_q, covered, free, some;
+  logic meets_q, covers_q, behind_q, covered, free, some;
   logic [31:0] begin_q, end_q;
   always_comb begin
     less             = list_q;
@@ -130,10 +130,10 @@ module rx_islands
       Load: begin
         list_q <= list_rd;
         for (int unsigned i = 0; i < ISLANDS; i++) list_q[i].valid <= list_rd[i].valid && gap_i;
-        {meets_q, covers_q} <= '0;
-        count_q             <= '0;
-        begin_q             <= seq_i;
-        end_q               <= walk_end_i;
+        {meets_q, covers_q, behind_q} <= '0;
+        count_q                       <= '0;
+        begin_q                       <= seq_i;
+        end_q                         <= walk_end_i;
       end
       Search: begin
         list_q  <= list_d;
@@ -142,7 +142,7 @@ module rx_islands
           meets_q  <= meets_q || (before_right_q && behind_left_q);
           covers_q <= covers_q || (from_left_q && to_right_q);
         end
-        if (joins_left) begin_q <= last.left;
+        if (joins_left) {behind_q, begin_q} <= {1'b1, last.left};
         if (joins_right) end_q <= last.right;
       end
       Judge: begin
@@ -150,6 +150,7 @@ module rx_islands
         answer_o.leave     <= !covered && (meets_q || (beyond_i && !free));
         answer_o.full      <= !meets_q && beyond_i && !free;
         answer_o.leaves    <= beyond_i ? rcv_nxt_i : end_q;
+        answer_o.certain   <= behind_q;
         answer_o.gap       <= beyond_i || some;
         if (beyond_i) list_q <= more;
       end

@@ -19,7 +19,7 @@
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
 //            If the port has no room for more reports (`closed_i`), a segment is walked to the end of its first FPDU and no further.
 //            Beyond a gap the walk stops before an FPDU that is no RDMA Write, whatever else is wrong with it: as if the segment ended inside that
-//            FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one.
+//            FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one, or by an island before it.
 
 `include "weft_assert.svh"
 
@@ -370,7 +370,7 @@ module walk_check
         offset_q      <= next_offset - 16'(seg_i.carry);
         cut_q         <= next_offset != 16'd0 && closed_i[port];
         foreign_q     <= seg_i.beyond && !(next_header.valid && next_header.kind == CLASS_TAGGED && next_header.rdmap_control[3:0] == 4'd0);
-        unsure_q      <= seg_i.beyond && next_offset == 16'd0;
+        unsure_q      <= seg_i.beyond && !seg_i.certain && next_offset == 16'd0;
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q     <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
         region_q      <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;
@@ -413,6 +413,6 @@ module walk_check
   `WEFT_ASSERT(in_element_told, in_element_q == (state_q == Element))
   `WEFT_ASSERT(want_told, want_q == (in_element_q && !no_buffer_q))
   `WEFT_ASSERT(partial_ends, take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last))
-  `WEFT_ASSERT(beyond_alone, take && seg_i.beyond -> !seg_i.chained && !seg_i.carries && seg_i.carry == '0)
+  `WEFT_ASSERT(beyond_alone, take && seg_i.beyond -> !seg_i.carries && seg_i.carry == '0)
   `WEFT_ASSERT(bad_told, final_step -> bad_q == (err_q != ERR_NONE))
 endmodule

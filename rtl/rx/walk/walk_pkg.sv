@@ -37,7 +37,8 @@ package walk_pkg;
     logic               colour;   // the fence's
     logic               carries;  // an FPDU may be carried into it,
     logic               fin;      // but none out of it
-    logic               beyond;   // it is beyond a gap
+    logic               beyond;   // it is beyond a gap,
+    logic               certain;  // and an FPDU begins there in any case
     logic [CARRY_W-1:0] carry;    // octets that are put before it
     logic [15:0] flow;
     logic [31:0]        seq;

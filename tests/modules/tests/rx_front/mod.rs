@@ -220,7 +220,7 @@ fn gap_frame(rng: &mut Rng, senders: &mut [Sender], flows: usize) -> Frame {
         return data_frame(rng, sender, ACK, sender.seq, 0);
     }
     if sender.later.is_empty() {
-        let mut pieces: Vec<(u32, usize)> = (0..rng.usize(1..16))
+        let mut pieces: Vec<(u32, usize)> = (0..rng.usize(1..32))
             .map(|_| {
                 let piece = (sender.seq, rng.usize(1..60));
                 sender.seq = piece.0.wrapping_add(piece.1 as u32);

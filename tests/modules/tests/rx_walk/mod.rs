@@ -176,7 +176,6 @@ macro_rules! rx_walk_tests {
                             done_msn: msn,
                             posted: msn.wrapping_sub(1),
                             in_walk: 0,
-                            beyond: false,
                             held: 0,
                             position: (msn, 0),
                             place: 0,
@@ -254,7 +253,6 @@ macro_rules! rx_walk_tests {
                         segment.started = now;
                         let flow = &mut flows[segment.flow];
                         flow.in_walk += 1;
-                        flow.beyond = segment.beyond;
                         flow.place = i.start_place;
                         started += 1;
                         if !eager {
@@ -516,8 +514,8 @@ macro_rules! rx_walk_tests {
                     if offer.is_none() && now > dropped && ready && made < wanted && tails.is_empty() {
                         let n = rng.usize(0..used);
                         let flow = &mut flows[n];
-                        // Chained, or alone in the walk.
-                        if now >= flow.held && (flow.in_walk == 0 || !flow.beyond && rng.u8(0..4) != 0) {
+                        // Chained, or the only one in the walk.
+                        if now >= flow.held && (flow.in_walk == 0 || rng.u8(0..4) != 0) {
                             if flow.posted.wrapping_sub(flow.msn) as i32 <= 0
                                 && rng.u8(0..30) != 0
                                 && flow.post(&mut rng, &mut r, 3)
@@ -525,8 +523,9 @@ macro_rules! rx_walk_tests {
                                 tails.push_back(n);
                             }
                             let (seq, msn, mo) = (flow.seq, flow.msn, flow.mo);
-                            let may = flow.row.markers && !flow.row.carries && flow.in_walk == 0;
+                            let may = flow.row.markers && !flow.row.carries;
                             let beyond = may && rng.bool();
+                            let certain = beyond && rng.bool();
                             let bytes = flow.segment(&mut rng, &r, beyond);
                             let eager = flow.in_walk == 0 && !flow.row.carries && rng.bool();
                             let fin = rng.u8(0..30) == 0;
@@ -545,6 +544,7 @@ macro_rules! rx_walk_tests {
                                 kept: false,
                                 chained,
                                 beyond,
+                                certain,
                                 msn,
                                 mo,
                                 started: 0,
@@ -569,7 +569,7 @@ macro_rules! rx_walk_tests {
                             i.start_valid = starts;
                             (i.start_carries, i.start_fin) = (row.carries, segment.fin);
                             i.start_chained = segment.chained;
-                            i.start_beyond = segment.beyond;
+                            (i.start_beyond, i.start_certain) = (segment.beyond, segment.certain);
                             (i.start_behind, i.start_place) = (flow.place, (started % PLACES) as u8);
                             i.start_flow = segment.flow as u16;
                             i.start_seq = segment.seq;

@@ -140,8 +140,9 @@ pub struct Segment {
     /// The FPDU that it does not end is carried out of it.
     pub kept: bool,
     pub chained: bool,
-    /// Beyond a gap: nothing but RDMA Writes is walked, and the first one only with a marker.
+    /// Beyond a gap: nothing but RDMA Writes is walked, and the first one only with a marker, or where it is certain.
     pub beyond: bool,
+    pub certain: bool,
     pub msn: u32,
     pub mo: u32,
     pub started: u64,
@@ -236,7 +237,7 @@ fn framed(s: &Segment, from: usize) -> Framed {
 /// The walk of a segment beyond a gap stops before it.
 fn strays(s: &Segment, from: usize, fpdu: &Fpdu) -> bool {
     let write = header(fpdu).is_some_and(|h| h.tagged && fpdu.plain[3] & 15 == 0);
-    s.beyond && (!write || from == 0 && !fpdu.marked)
+    s.beyond && (!write || from == 0 && !fpdu.marked && !s.certain)
 }
 
 /// Address and bytes of each placement, or for the engine, or Terminate code and counter.
