@@ -14,6 +14,7 @@ use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
 use weft_sim::kind::CardKind;
 use weft_sim::link::LinkConfig;
+use weft_sim::model::islands::may_have;
 use weft_sim::model::{carried::CARRY_BYTES, ethernet, mpa, ModelCard, Sizes};
 use weft_sim::seed::{generator, Stream};
 
@@ -518,7 +519,8 @@ impl Script {
                 | self.rng.random_range(0..4u8)
                 | self.rng.random_range(0..2u8) << 3
                 | *[0, 0, FlowRxRow::CHECK_ONLY].choose(&mut self.rng).unwrap()
-                | *[0, FlowRxRow::CARRY].choose(&mut self.rng).unwrap();
+                | *[0, FlowRxRow::CARRY].choose(&mut self.rng).unwrap()
+                | *[0, FlowRxRow::BEYOND].choose(&mut self.rng).unwrap();
             let seq: u32 = if flow == 0 {
                 u32::MAX - 3000
             } else {
@@ -683,10 +685,10 @@ impl Script {
         let mut frames = Vec::new();
         for _ in 0..self.rng.random_range(1..6) {
             let mut payload = Vec::new();
-            let (markers, crc, carries) = {
+            let (markers, crc, carries, islands) = {
                 let rx = &self.flows[usize::from(flow)].rx;
                 let markers = rx.markers().then_some(rx.marker_base);
-                (markers, rx.crc(), rx.carry())
+                (markers, rx.crc(), rx.carry(), may_have(rx))
             };
             let mut seq = self.flows[usize::from(flow)].seq;
             for _ in 0..*[0, 1, 1, 1, 1, 2, 5].choose(&mut self.rng).unwrap() {
@@ -695,7 +697,9 @@ impl Script {
                 }
                 let long = carries && payload.is_empty() && self.rng.random_ratio(1, 10);
                 let ulpdu = match long {
-                    true => self.long_write(),
+                    true => self.write_of(CARRY_BYTES - 40..CARRY_BYTES + 1500),
+                    // Nothing else is placed beyond a gap.
+                    false if islands && self.rng.random_ratio(3, 4) => self.write_of(400..900),
                     false => self.ulpdu(flow),
                 };
                 let mut fpdu = mpa::frame(seq, markers, crc, &ulpdu);
@@ -816,6 +820,13 @@ impl Script {
                 frames.push((frame, false));
             }
         }
+        if may_have(&self.flows[usize::from(flow)].rx) && self.rng.random() {
+            // One is late, or two.
+            for _ in 0..self.rng.random_range(1..3) {
+                let late = frames.remove(self.rng.random_range(0..frames.len()));
+                frames.insert(self.rng.random_range(0..=frames.len()), late);
+            }
+        }
         if self.rng.random_ratio(1, 10) {
             let len = self.rng.random_range(14..2000);
             let mut other: Vec<u8> = (0..len).map(|_| self.rng.random()).collect();
@@ -825,11 +836,11 @@ impl Script {
         frames
     }
 
-    /// A Write with about as many octets as a flow carries at most, or more.
-    fn long_write(&mut self) -> Vec<u8> {
+    /// A Write with so many octets.
+    fn write_of(&mut self, length: std::ops::Range<usize>) -> Vec<u8> {
         let rng = &mut self.rng;
         let mut ulpdu = concurrent::tagged(0x101, (1 << 40) + rng.random_range(0..10_000), 0);
-        let len = rng.random_range(CARRY_BYTES - 40..CARRY_BYTES + 1500);
+        let len = rng.random_range(length);
         ulpdu.extend((0..len).map(|_| rng.random::<u8>()));
         ulpdu
     }
@@ -1199,6 +1210,7 @@ fn the_script_is_worth_its_name() {
         MsixRequests,
         MsixGap,
         RxDropRawReserved,
+        RxIslandsFull,
         RxRawFailed,
         RxPlaceFailed,
         TxReportsJoined,
