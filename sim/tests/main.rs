@@ -3,6 +3,7 @@
 mod apart;
 mod asleep;
 mod beyond;
+mod beyond_bursts;
 mod boundaries;
 mod card;
 mod carried;
