@@ -69,7 +69,6 @@ module rx_walks_formal
     .slot_i        (slot),
     .open_i        (start_i),
     .entry_i       (entry),
-    .bare_i        (1'b0),
     .taken_i       ('0),
     .mark_i        ('0),
     .room_o        (room),

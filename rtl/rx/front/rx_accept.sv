@@ -7,10 +7,10 @@
 //            Weigh | bare_q, ack_q, older_q, duplicate_q, .. | segment and position are compared                 | where the flow's walks leave
 //                  |                                         |                                                   | (`young_i`), `ended_i`
 //            Judge | verdict_q                               | the rule, for an attached and for a detached flow | `attached`, late, selects one
-//            Ready |                                         | `verdict_o`; if it `asks`, rx_islands is asked    | none of the flow in the walk
+//            Ready |                                         | `verdict_o`; if it `asks`, rx_islands is asked    |
 // Why:       The same position serves a segment behind others in the walk, if it is where those will leave the flow. The bits beside the verdict are
 //            computed for each outcome and selected with it, so no logic follows the selection.
-//            A segment that islands may meet is judged with none of its flow in the walk, so its position stands.
+//            The islands of a flow are those that it has when its segments in the walk have ended whole. If one does not, the flow is detached.
 
 `include "weft_assert.svh"
 
@@ -32,7 +32,6 @@ module rx_accept
   input  young_t       young_i,
   input  logic         chained_i,         // some of its flow were in the walk a cycle ago
   input  logic         kept_i,            // an ATTACH is kept for those
-  input  logic         in_walk_i,         // some are
   input  logic         ready_i,           // the packet may be decided
   input  logic         start_i,           // it is walked
   input  logic         follows_i,         // a replay continues where the last one ended
@@ -70,6 +69,7 @@ module rx_accept
   always_comb begin
     position = ended_i ? ended_position_i : position_q;
     if (young_i.valid) begin
+      position.gap       = young_i.gap;
       position.rcv_nxt   = young_i.seq_end;
       position.ts_valid  = young_i.ts_valid;
       position.ts_recent = young_i.ts_recent;
@@ -82,6 +82,7 @@ module rx_accept
     now_o = position_q;
     if (chained_i) begin
       now_o.attached  = !kept_i;
+      now_o.gap       = young_i.gap;
       now_o.rcv_nxt   = young_i.seq_end;
       now_o.ts_valid  = young_i.ts_valid;
       now_o.ts_recent = young_i.ts_recent;
@@ -147,7 +148,7 @@ module rx_accept
   assign {verdict_o.accept, verdict_o.refusal, verdict_o.walk, verdict_o.counts, verdict_o.raw, verdict_o.asks, waits_q, verdict_o.beyond} = verdict_q;
   assign verdict_o.report = bare_i;
   assign verdict_o.full = verdict_q.asks && answer.full;
-  assign verdict_o.gap = verdict_q.asks ? answer.gap : position_q.gap;
+  assign verdict_o.gap = verdict_q.asks ? answer.gap : now_o.gap;
   assign verdict_o.seq_end = verdict_q.asks ? answer.leaves : current_i.walk_end;
 
   // ---------------------------------------------------------------- islands
@@ -164,11 +165,11 @@ module rx_accept
   ) u_islands (
     .clk_i,
     .rst_ni,
-    .ask_i     (ready_i && current_i.known && verdict_q.asks && !in_walk_i && !chained_i),
+    .ask_i     (ready_i && current_i.known && verdict_q.asks),
     .flow_i    (current_i.flow),
-    .gap_i     (position_q.gap),
+    .gap_i     (now_o.gap),
     .beyond_i  (verdict_q.beyond),
-    .rcv_nxt_i (position_q.rcv_nxt),
+    .rcv_nxt_i (now_o.rcv_nxt),
     .seq_i     (segment.seq),
     .seq_end_i (current_i.seq_end),
     .walk_end_i(current_i.walk_end),
@@ -247,7 +248,7 @@ module rx_accept
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
   `WEFT_ASSERT(as_the_rule_says, begun_q && used_i -> verdict_o.accept == rule, clk_i, 1'b1)
-  `WEFT_ASSERT(answered_then, begun_q && used_i && verdict_q.asks -> answered && !chained_i && !waits_q, clk_i, 1'b1)
+  `WEFT_ASSERT(answered_then, begun_q && used_i && verdict_q.asks -> answered && !waits_q, clk_i, 1'b1)
   `WEFT_ASSERT(report_told, begun_q && used_i -> bare_i == (rule == ACCEPT_BARE && !verdict_q.raw), clk_i, 1'b1)
 `endif
 

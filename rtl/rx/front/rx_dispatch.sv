@@ -26,8 +26,7 @@
 //            A bare acknowledgment of a flow takes a slot of the commit queue, whatever the flow stands at: its report is made in its turn. It says
 //            ATTACHED as the walk before it has left the flow (rx_outcome). Walks behind it are not held up; the reports of their FPDUs wait for its
 //            close (`op_block_o`), and their placements for one that may have a raw copy (`place_block_o`).
-//            A segment beyond a gap, and the next one of a flow with islands, is walked alone of its flow: rx_accept asks when none of it is in the
-//            walk, and the flow's next one waits for its end.
+//            A segment beyond a gap, and the next one of a flow with islands, waits in Ready for the answer of rx_islands.
 //            All other verdicts wait until the queue is empty, so reports and positions keep the order of arrival.
 //            Every walked segment has a raw slot reserved first, as its last FPDU may be partial. A frame without a free slot is dropped before it
 //            has changed anything.
@@ -186,7 +185,6 @@ module rx_dispatch
     .slot_i        (slot),
     .open_i        (opens),
     .entry_i       (entry),
-    .bare_i        (bare_q),
     .taken_i       (position_q.taken),
     .mark_i        (position_q.mark),
     .room_o        (walk_room),
@@ -240,7 +238,6 @@ module rx_dispatch
     .young_i         (young),
     .chained_i       (chained),
     .kept_i          (kept_any),
-    .in_walk_i       (in_walk),
     .ready_i         (ready),
     .start_i         (start),
     .follows_i       (replay_i.follows),
@@ -353,7 +350,6 @@ module rx_dispatch
           flow : current.flow,
           epoch: current.row.epoch,
           beyond: verdict.beyond,
-          alone: verdict.asks,
           gap: verdict.gap,
           seq_end: verdict.seq_end,
           window: position_q.window,

@@ -160,7 +160,7 @@ package rx_front_pkg;
     logic        raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
     logic        report;   // nothing but a report: ACCEPT_BARE without `raw`
     logic        stamps;   // if walked, its TSval becomes the flow's TS.Recent
-    logic        asks;     // the flow's islands decide: its walk is the flow's only one
+    logic        asks;     // the flow's islands decide
     logic        beyond;   // with asks: it is beyond a gap
     logic        full;     // with asks: no island is free
     logic        gap;      // if walked to its end: the flow has islands,
@@ -179,6 +179,7 @@ package rx_front_pkg;
   // Where the flow's youngest segment in the walk leaves it. Its fields hold for the verdict as well, when `valid` has gone.
   typedef struct packed {
     logic        valid;
+    logic        gap;
     logic [31:0] seq_end;
     logic        ts_valid;
     logic [31:0] ts_recent;
@@ -194,7 +195,6 @@ package rx_front_pkg;
     logic [15:0] flow;
     logic [7:0]        epoch;
     logic              beyond;     // beyond a gap
-    logic              alone;      // none of its flow is started before it has ended
     logic              gap;        // where it leaves the flow if it ends whole: with islands,
     logic [31:0]       seq_end;    // and standing here
     logic [31:0]       window;

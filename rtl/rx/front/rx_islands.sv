@@ -10,7 +10,8 @@
 //            Judge  | answer_o            | the answer; the segment is put in, in a free place          | always
 //            Answer |                     | with `start_i` the list is written, a cycle later           | not `ask_i`
 // Why:       The list is written when the walk starts, not when it ends. A walk that does not end whole detaches the flow, and its islands are
-//            forgotten: `gap` of its position says whether the list counts. So memory is never cleared.
+//            forgotten: `gap` of its position says whether the list counts. So memory is never cleared, and a segment may be chained to one that made
+//            an island.
 //            Islands of a flow neither meet nor touch, so on each side at most one is joined.
 
 `include "weft_assert.svh"

@@ -17,7 +17,6 @@
 //            as it is the oldest.
 //            A segment behind others of its flow is *chained* to the youngest of them, which may be anywhere in the queue. The mark passes from it to
 //            the chained one. Otherwise the mark is that of the start, as nobody else changes the mark of a flow in the walk.
-//            Behind a segment that is *alone* none of its flow is started: what it leaves is known at its end only (rx_islands).
 //            Whether it is chained is known a cycle late. The one before may have ended whole in that cycle: what it left is kept by its place, which
 //            is not given away so soon.
 
@@ -44,14 +43,13 @@ module rx_walks
   input  logic                   slot_i,       // start_i || wait_i
   input  logic                   open_i,       // a start whose payload is a frame's
   input  walking_t               entry_i,      // of flow_i
-  input  logic                   bare_i,       // nothing but a report is made of what is here: it goes by no walk
   input  logic     [       10:0] taken_i,      // of the flow's share; nobody else changes it
   input  logic     [       15:0] mark_i,       // the flow's mark in this cycle
   output logic                   room_o,
   input  logic                   stands_i,     // flow_i is the same in the next cycle
   input  logic     [  WALKS-1:0] kept_i,       // an ATTACH is kept for these
   output logic                   kept_o,       // an ATTACH is kept for them, a cycle late
-  output logic                   again_o,      // what the flow's youngest leaves is there in the next cycle only, or at its end
+  output logic                   again_o,      // what the flow's youngest leaves is there in the next cycle only
   output young_t                 young_o,      // valid: it is there
   output logic                   chained_o,    // some of flow_i's flow were in the walk a cycle ago
   output logic                   in_walk_o,    // some are
@@ -82,7 +80,7 @@ module rx_walks
   walking_t entry_q        [WALKS];
   walking_t oldest_q;
   logic     oldest_valid_q;
-  logic [WALKS-1:0] valid_q, walked_q, alone_q, walking, same_q, mine, behind_some_q, last_q;
+  logic [WALKS-1:0] valid_q, walked_q, walking, same_q, mine, behind_some_q, last_q;
   logic ended, waits;  // ended: finish_i, of a segment in the walk; waits: the oldest was never walked
   logic [WALKS-1:0][       15:0] flow_q;
   logic [WALKS-1:0][       10:0] taken_q;
@@ -97,15 +95,25 @@ module rx_walks
   logic some_q, more_q;  // of walking_q, likewise
   logic [15:0] young_flow_q;
   logic [31:0] young_end_q, young_ts_recent_q, stopped_at_q;
-  logic young_same_q, young_ts_valid_q, near, chained_q, far_q, far_ts_valid_q, in_walk;  // near: the flow's youngest is the youngest of all
+  logic
+      young_same_q,
+      young_gap_q,
+      young_ts_valid_q,
+      near,
+      chained_q,
+      far_q,
+      far_gap_q,
+      far_ts_valid_q,
+      in_walk;  // near: the flow's youngest is the youngest of all
   logic [31:0] far_end_q, far_ts_recent_q;
 
   assign walking           = valid_q & walked_q;
   assign mine              = walking & same_q;
   assign in_walk           = mine != '0;
   assign near              = some_q && young_same_q;
-  assign again_o           = (in_walk && !near && !far_q) || (!bare_i && (mine & alone_q) != '0);
+  assign again_o           = in_walk && !near && !far_q;
   assign young_o.valid     = near || far_q;
+  assign young_o.gap       = far_q ? far_gap_q : young_gap_q;
   assign young_o.seq_end   = far_q ? far_end_q : young_end_q;
   assign young_o.ts_valid  = far_q ? far_ts_valid_q : young_ts_valid_q;
   assign young_o.ts_recent = far_q ? far_ts_recent_q : young_ts_recent_q;
@@ -118,7 +126,7 @@ module rx_walks
 
   // A start's flow has been on `flow_i` for some cycles, and afterwards `flow_i` changes. The youngest's fields are written a cycle late, as
   // `start_i` is late.
-  logic started_q, ts_valid_q;
+  logic started_q, gap_q, ts_valid_q;
   logic [31:0] ts_recent_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) started_q <= 1'b0;
@@ -127,10 +135,12 @@ module rx_walks
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < WALKS; i++) same_q[i] <= flow_q[i] == flow_next_i;
     young_same_q <= (started_q ? flow_i : young_flow_q) == flow_next_i;
+    gap_q        <= entry_i.gap;
     ts_valid_q   <= entry_i.ts_valid;
     ts_recent_q  <= entry_i.ts_recent;
     if (started_q) begin
       young_flow_q      <= flow_i;
+      young_gap_q       <= gap_q;
       young_end_q       <= entry_i.seq_end;
       young_ts_valid_q  <= ts_valid_q;
       young_ts_recent_q <= ts_recent_q;
@@ -150,6 +160,7 @@ module rx_walks
     chained_q       <= in_walk;
     place_q         <= place;
     kept_o          <= (kept_i & mine) != '0;
+    far_gap_q       <= entry_q[place].gap;
     far_end_q       <= entry_q[place].seq_end;
     far_ts_valid_q  <= entry_q[place].ts_valid;
     far_ts_recent_q <= entry_q[place].ts_recent;
@@ -286,7 +297,6 @@ module rx_walks
     if (room) begin
       entry_q[tail_q]       <= entry_i;
       walked_q[tail_q]      <= entry_i.walked;
-      alone_q[tail_q]       <= entry_i.alone;
       flow_q[tail_q]        <= flow_i;
       taken_q[tail_q]       <= taken_i;
       mark_q[tail_q]        <= mark_i;
@@ -340,7 +350,6 @@ module rx_walks
   `WEFT_ASSERT(flow_stood, slot_i -> (walking_q == '0 || young_same_q == (flow_q[young_q] == flow_i)) && same_as_told)
   `WEFT_ASSERT(chained_stood, start_i -> chained_q == in_walk || (chained_q && ended_before_q && left_flow_q == flow_i))
   `WEFT_ASSERT(one_youngest, slot_i && in_walk -> $onehot(mine & last_q) && (wait_i || place == place_q))
-  `WEFT_ASSERT(alone_told, start_i && in_walk -> !entry_i.alone && (mine & alone_q) == '0)
   `WEFT_ASSERT(young_told, walking_q != '0 && !started_q -> young_flow_q == flow_q[young_q])
   `WEFT_ASSERT(stands_behind, started_q -> flow_i == flow_q[young_q] && entry_i.seq_end == started_end_q && !start_i)
   `WEFT_ASSERT(starts_fit, start_i -> room)

@@ -413,6 +413,6 @@ module walk_check
   `WEFT_ASSERT(in_element_told, in_element_q == (state_q == Element))
   `WEFT_ASSERT(want_told, want_q == (in_element_q && !no_buffer_q))
   `WEFT_ASSERT(partial_ends, take_tail -> seg_valid_i && (!tail_i.partial || tail_i.seg_last))
-  `WEFT_ASSERT(beyond_alone, take && seg_i.beyond -> !seg_i.chained && !seg_i.carries && seg_i.carry == '0)
+  `WEFT_ASSERT(beyond_whole, take && seg_i.beyond -> !seg_i.carries && seg_i.carry == '0)
   `WEFT_ASSERT(bad_told, final_step -> bad_q == (err_q != ERR_NONE))
 endmodule

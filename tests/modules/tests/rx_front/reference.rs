@@ -78,9 +78,8 @@ struct Walking {
     row: Row,
     /// Where it leaves the flow if it ends whole.
     after: Position,
-    /// It is beyond a gap; none of its flow may be behind it.
+    /// It is beyond a gap.
     beyond: bool,
-    alone: bool,
     done: Option<Done>,
     /// Not walked: its report waits its turn.
     turn: Option<Turn>,
@@ -297,17 +296,9 @@ impl Reference {
         if youngest.is_some() && self.kept[flow].is_some() {
             return Err("started behind an ATTACH that takes the flow away".into());
         }
-        if youngest.is_some_and(|w| w.alone) {
-            return Err("started behind one that is alone of its flow".into());
-        }
         let before = youngest.map_or(self.positions[flow], |w| w.after);
         let row = self.rows[flow];
         let verdict = Self::judge(&tcp, row, &before);
-        let islands = before.islands.iter().any(|i| i.is_some());
-        let alone = beyond || islands;
-        if alone && chained {
-            return Err("alone of its flow, and chained".into());
-        }
         let should = [Verdict::Walk, Verdict::Beyond];
         if verdict != should[usize::from(beyond)] {
             return Err(format!("started, but {verdict:?}: {tcp:?} at {before:?}"));
@@ -330,7 +321,6 @@ impl Reference {
             row,
             after,
             beyond,
-            alone,
             done: None,
             turn: None,
         });
@@ -361,7 +351,6 @@ impl Reference {
             row,
             after: before,
             beyond: false,
-            alone: false,
             done: None,
             turn: Some(Turn { behind, attached }),
         });
@@ -467,7 +456,7 @@ impl Reference {
         self.seen[21] += u32::from(!whole && kept);
         (position.rcv_nxt, position.islands) = match whole {
             true => (walking.after.rcv_nxt, walking.after.islands),
-            false if walking.beyond => (position.rcv_nxt, Default::default()),
+            false if walking.beyond => (walking.after.rcv_nxt, Default::default()),
             false => (tcp.seq.wrapping_add(len.into()), Default::default()),
         };
         position.msn = done.msn;

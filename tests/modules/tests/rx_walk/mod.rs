@@ -176,7 +176,6 @@ macro_rules! rx_walk_tests {
                             done_msn: msn,
                             posted: msn.wrapping_sub(1),
                             in_walk: 0,
-                            beyond: false,
                             held: 0,
                             position: (msn, 0),
                             place: 0,
@@ -254,7 +253,6 @@ macro_rules! rx_walk_tests {
                         segment.started = now;
                         let flow = &mut flows[segment.flow];
                         flow.in_walk += 1;
-                        flow.beyond = segment.beyond;
                         flow.place = i.start_place;
                         started += 1;
                         if !eager {
@@ -517,7 +515,7 @@ macro_rules! rx_walk_tests {
                         let n = rng.usize(0..used);
                         let flow = &mut flows[n];
                         // Chained, or alone in the walk.
-                        if now >= flow.held && (flow.in_walk == 0 || !flow.beyond && rng.u8(0..4) != 0) {
+                        if now >= flow.held && (flow.in_walk == 0 || rng.u8(0..4) != 0) {
                             if flow.posted.wrapping_sub(flow.msn) as i32 <= 0
                                 && rng.u8(0..30) != 0
                                 && flow.post(&mut rng, &mut r, 3)
@@ -525,7 +523,7 @@ macro_rules! rx_walk_tests {
                                 tails.push_back(n);
                             }
                             let (seq, msn, mo) = (flow.seq, flow.msn, flow.mo);
-                            let may = flow.row.markers && !flow.row.carries && flow.in_walk == 0;
+                            let may = flow.row.markers && !flow.row.carries;
                             let beyond = may && rng.bool();
                             let bytes = flow.segment(&mut rng, &r, beyond);
                             let eager = flow.in_walk == 0 && !flow.row.carries && rng.bool();

@@ -23,8 +23,6 @@ pub struct Flow {
     pub done_msn: u32,
     pub posted: u32,
     pub in_walk: usize,
-    /// Its youngest segment in the walk is beyond a gap.
-    pub beyond: bool,
     /// MSN and MO behind what is walked.
     pub position: (u32, u32),
     /// Nothing of it is started before this cycle.
