@@ -8,8 +8,8 @@ const FRAMES: usize = 60;
 /// Cycles from a segment's last beat of payload to its end.
 const WALK: u64 = 6;
 
-/// The cycles in which packets of one attached flow were decided; `bare` are acknowledgments.
-fn decided(bare: impl Fn(usize) -> bool) -> Vec<u64> {
+/// The cycles in which packets of one attached flow were decided; `bare` are acknowledgments. So many octets are missing before them.
+fn decided(bare: impl Fn(usize) -> bool, missing: u32) -> Vec<u64> {
     let mut rng = Rng::with_seed(1);
     let mut sender = Sender {
         key: [10, 0, 0, 2, 10, 0, 0, 1, 1, 2, 3, 4],
@@ -19,11 +19,12 @@ fn decided(bare: impl Fn(usize) -> bool) -> Vec<u64> {
     };
     let position = Position {
         attached: true,
-        rcv_nxt: sender.seq,
+        rcv_nxt: sender.seq - missing,
         ..Position::default()
     };
     let row = Row {
         valid: true,
+        flags: KEEPS,
         ..Row::default()
     };
     let place = places(&sender.key)[0];
@@ -114,7 +115,14 @@ fn a_segment_takes_four_cycles_and_a_bare_acknowledgment_two() {
         (|n| n % 2 == 1, 3.0),
         (|n| n % 3 == 2, 10.0 / 3.0),
     ] {
-        let times = decided(bare);
+        let times = decided(bare, 0);
         assert!(cycles(&times) <= most, "{most}: {times:?}");
     }
+}
+
+/// At 100 Gb/s a segment of 1460 bytes comes in 30 cycles.
+#[test]
+fn a_segment_beyond_a_gap_takes_eighteen_cycles() {
+    let times = decided(|_| false, 100);
+    assert!(cycles(&times) <= 18.0, "{times:?}");
 }

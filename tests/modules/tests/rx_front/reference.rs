@@ -456,7 +456,7 @@ impl Reference {
         self.seen[21] += u32::from(!whole && kept);
         (position.rcv_nxt, position.islands) = match whole {
             true => (walking.after.rcv_nxt, walking.after.islands),
-            false if walking.beyond => (position.rcv_nxt, Default::default()),
+            false if walking.beyond => (walking.after.rcv_nxt, Default::default()),
             false => (tcp.seq.wrapping_add(len.into()), Default::default()),
         };
         position.msn = done.msn;
