@@ -14,9 +14,10 @@ use crate::receive::setup::{each, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ, STAG}
 const FLOWS: [u16; 4] = [FLOW, FLOW + 1, FLOW + 2, FLOW + 3];
 const ISLANDS: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Segments of a flow in a burst.
-const SEGMENTS: usize = 12;
-/// Octets of memory for each.
+const SEGMENTS: usize = 20;
+/// Octets of memory for each, and for how many: then the first again.
 const SLOT: usize = 1200;
+const SLOTS: usize = 54;
 /// What may differ: nothing but the time of a frame's arrival, and what depends on when the host has been told.
 const COUNTERS: [Counter; 9] = [
     Counter::RxSegments,
@@ -34,7 +35,7 @@ const COUNTERS: [Counter; 9] = [
 fn segment(rng: &mut impl Rng, seq: u32, slot: usize) -> Vec<u8> {
     let mut octets = Vec::new();
     for n in 0..rng.random_range(1..3) {
-        let at = slot * SLOT + n * 600;
+        let at = slot % SLOTS * SLOT + n * 600;
         let mut ulpdu = vec![0xc1, 0x40];
         ulpdu.extend_from_slice(&STAG.to_be_bytes());
         ulpdu.extend_from_slice(&(BASE + at as u64).to_be_bytes());
@@ -176,7 +177,7 @@ fn run(s: &mut Setup, seed: u64) -> Left {
         reports,
         positions,
         counters: counters.collect(),
-        memory: s.memory.read(0, FLOWS.len() * SEGMENTS * SLOT).unwrap(),
+        memory: s.memory.read(0, SLOTS * SLOT).unwrap(),
     }
 }
 
