@@ -220,7 +220,7 @@ fn gap_frame(rng: &mut Rng, senders: &mut [Sender], flows: usize) -> Frame {
         return data_frame(rng, sender, ACK, sender.seq, 0);
     }
     if sender.later.is_empty() {
-        let mut pieces: Vec<(u32, usize)> = (0..rng.usize(1..32))
+        let mut pieces: Vec<(u32, usize)> = (0..rng.usize(1..48))
             .map(|_| {
                 let piece = (sender.seq, rng.usize(1..60));
                 sender.seq = piece.0.wrapping_add(piece.1 as u32);
@@ -711,7 +711,7 @@ macro_rules! rx_front_tests {
             fn segments_beyond_gaps_and_what_fills_them() {
                 let seen = check_all(concat!("rx_front_gaps_", $bytes), 24, 600, Traffic::Gaps);
                 if std::env::var_os("RTL_SIM_SEED").is_none() {
-                    assert!(seen[15..].iter().all(|n| *n > 20), "what came: {seen:?}");
+                    assert!(seen[15..].iter().all(|n| *n > 10), "what came: {seen:?}");
                 }
             }
         }
