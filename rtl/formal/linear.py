@@ -224,7 +224,7 @@ def check_walk_crc(netlist: Netlist, parameters: dict) -> str | None:
                 data = netlist.word(width)
                 words = count if last else lanes
                 state = serial(state, data[: 32 * (words - 1 if last and words else words)])
-                fields = [(1, not beat), (1, last), (1, last and not whole), (1, None), (1, None), (4, None), (16, None), (5, words), (16, None)]
+                fields = [(1, not beat), (1, last), (1, last and not whole), (1, None), (1, None), (1, None), (4, None), (16, None), (5, words), (16, None)]
                 bits = [int(value) >> i & 1 if value is not None else netlist.symbol() for size, value in reversed(fields) for i in range(size)]
                 beats.append((data, bits))
             field = data[32 * (count - 1): 32 * count]
