@@ -149,7 +149,7 @@ module walk_check_formal
       refused_q     <= 1'b0;
     end
     if (tail_ready && rst_ni) begin
-      whole_q         <= !tail_i.partial && !tail_i.bad_marker && (crc_good_i || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]) && dut.stop == STOP_WHOLE;
+      whole_q         <= !tail_i.partial && !tail_i.bad_marker && (crc_good_i || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]) && !dut.strays && dut.stop == STOP_WHOLE;
       beats_q         <= tail_i.beats;
       verdict_given_q <= 1'b0;
       if (header_q.kind == CLASS_TAGGED && header_q.err == ERR_NONE && header_q.payload_len != '0 && granted) begin
@@ -171,6 +171,7 @@ module walk_check_formal
 
   always_comb begin
     a_seg : assume (!seg_on_q || (seg_valid_i && seg_i.row.pd == seg_pd_q));
+    a_beyond : assume (!seg_i.beyond || (!seg_i.carries && seg_i.carry == '0));
     a_partial : assume (!(tail_valid_i && tail_i.partial) || tail_i.seg_last);
     a_four : assume (!(asked_q[2] && grants_q == 3'd3) || dut.ends || dut.too_long || !dut.has_payload_q);
     if (rst_ni) begin
