@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use weft_layout::{fpdu_verdict, reg, table, AttachRow, Counter, FlowRxRow};
 use weft_sim::model::ethernet::flag;
-use weft_sim::model::mpa;
 
-use crate::receive::setup::{each, Heard, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ, STAG, TIMED};
+use crate::receive::setup::{each, Heard, Setup, ATTACHED, FLOW, PLAIN, SEQ, TIMED};
+use crate::receive::stretch::{pattern, stretch, tagged, untagged, Stretch};
 
 const BEYOND: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
-/// Islands that a flow may have, and one more.
+/// Islands that a flow may have.
 const ISLANDS: usize = 8;
 /// Octets of a Write: so many that a marker is in each.
 const LONG: usize = 600;
@@ -20,54 +20,15 @@ const SHORT: usize = 64;
 const PLACED: (bool, bool, u8) = (false, true, 0);
 const LEFT: (bool, bool, u8) = (true, false, 0);
 
-fn tagged(to: usize, octets: &[u8]) -> Vec<u8> {
-    let mut ulpdu = vec![0xc1, 0x40];
-    ulpdu.extend_from_slice(&STAG.to_be_bytes());
-    ulpdu.extend_from_slice(&(BASE + to as u64).to_be_bytes());
-    ulpdu.extend_from_slice(octets);
-    ulpdu
+/// These FPDUs, with markers from `SEQ` on.
+fn marked(ulpdus: &[Vec<u8>]) -> Stretch {
+    stretch(Some(SEQ), ulpdus)
 }
 
-fn send(octets: &[u8]) -> Vec<u8> {
-    let mut ulpdu = vec![0x41, 0x43, 0, 0, 0, 0];
-    for word in [0u32, 1, 0] {
-        ulpdu.extend_from_slice(&word.to_be_bytes());
-    }
-    ulpdu.extend_from_slice(octets);
-    ulpdu
-}
-
-fn pattern(length: usize, salt: usize) -> Vec<u8> {
-    (0..length)
-        .map(|i| (i * 7 + i / 251 + salt) as u8)
-        .collect()
-}
-
-/// FPDUs from `SEQ` on, with markers from there on, and where they begin and end.
-struct Stretch {
-    octets: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Stretch {
-    fn of(ulpdus: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        let (mut octets, mut ends) = (Vec::new(), vec![0]);
-        for ulpdu in ulpdus {
-            let seq = SEQ.wrapping_add(octets.len() as u32);
-            octets.extend(mpa::frame(seq, Some(SEQ), true, &ulpdu));
-            ends.push(octets.len());
-        }
-        Self { octets, ends }
-    }
-
-    /// So many Writes, one behind the other in memory.
-    fn writes(count: usize) -> Self {
-        Self::of((0..count).map(|i| tagged(i * LONG, &pattern(LONG, i))))
-    }
-
-    fn seq(&self, at: usize) -> u32 {
-        SEQ.wrapping_add(self.ends[at] as u32)
-    }
+/// So many Writes, one behind the other in memory.
+fn writes(count: usize) -> Stretch {
+    let one = |i| tagged(i * LONG, &pattern(LONG, i));
+    marked(&(0..count).map(one).collect::<Vec<_>>())
 }
 
 /// The card keeps islands.
@@ -173,7 +134,7 @@ impl Setup {
 #[test]
 fn a_gap_is_filled() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(7);
+        let of = writes(7);
         s.placed(&of, 0..1);
         s.placed(&of, 2..3);
         s.has(2..3);
@@ -197,7 +158,7 @@ fn a_gap_is_filled() {
 #[test]
 fn several_fpdus_in_a_segment() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(6);
+        let of = writes(6);
         s.placed(&of, 3..5);
         s.placed(&of, 0..1);
         s.stands_at(&of, 1);
@@ -213,7 +174,7 @@ fn several_fpdus_in_a_segment() {
 fn islands_are_counted() {
     beyond(BEYOND, ATTACHED, |s| {
         let most = 2 * ISLANDS;
-        let of = Stretch::writes(most + 6);
+        let of = writes(most + 6);
         for i in 0..ISLANDS {
             s.placed(&of, 2 * i + 1..2 * i + 2);
         }
@@ -254,7 +215,7 @@ fn islands_are_counted() {
 #[test]
 fn what_was_placed_comes_again() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(6);
+        let of = writes(6);
         s.placed(&of, 2..4);
         for these in [2..3, 3..4, 2..4] {
             let heard = s.part(&of, these);
@@ -281,8 +242,8 @@ fn what_may_not_be_early() {
         let long = |i: usize| tagged(i * LONG, &pattern(LONG, i));
         let mut response = long(2);
         response[1] = 0x42;
-        for other in [send(&pattern(LONG, 9)), response] {
-            let of = Stretch::of([long(0), long(1), other.clone(), long(3)]);
+        for other in [untagged(0, 1, 0, true, &pattern(LONG, 9)), response] {
+            let of = marked(&[long(0), long(1), other.clone(), long(3)]);
             let heard = s.part(&of, 2..4);
             s.left(&heard, 0);
             assert_eq!(heard.fpdus.len(), 0);
@@ -295,14 +256,14 @@ fn what_may_not_be_early() {
             s.again();
         }
         // No marker in the segment's first FPDU: where it begins is not sure. Behind it that is, and behind an island.
-        let of = Stretch::of([long(0), tagged(LONG, &pattern(SHORT, 1)), long(2)]);
+        let of = marked(&[long(0), tagged(LONG, &pattern(SHORT, 1)), long(2)]);
         let heard = s.part(&of, 1..2);
         s.left(&heard, 0);
         s.again();
         let heard = s.part(&of, 1..3);
         s.left(&heard, 0);
         s.again();
-        let of = Stretch::of([long(0), long(1), tagged(2 * LONG, &pattern(SHORT, 2))]);
+        let of = marked(&[long(0), long(1), tagged(2 * LONG, &pattern(SHORT, 2))]);
         s.placed(&of, 1..3);
         assert_eq!(s.memory.read(2 * LONG, SHORT).unwrap(), pattern(SHORT, 2));
         s.again();
@@ -316,7 +277,7 @@ fn what_may_not_be_early() {
 #[test]
 fn what_is_not_whole_or_not_right() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(4);
+        let of = writes(4);
         let cut = s.octets(&of, of.ends[1]..of.ends[3] - 8);
         s.left(&cut, of.ends[2] - of.ends[1]);
         s.has(1..2);
@@ -324,7 +285,7 @@ fn what_is_not_whole_or_not_right() {
         // The marker's pointer does not lead to where it begins.
         let shifted = s.octets(&of, of.ends[1] + 8..of.ends[3]);
         assert!(!shifted.segment.attached() && shifted.segment.done_len == 0);
-        let mut bad = Stretch::writes(4);
+        let mut bad = writes(4);
         let last = bad.ends[3] - 1;
         bad.octets[last] ^= 1;
         s.again();
@@ -342,7 +303,7 @@ fn what_is_not_whole_or_not_right() {
 #[test]
 fn who_keeps_no_islands() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(3);
+        let of = writes(3);
         for flags in [flag::FIN, flag::URG] {
             let heard = s.with_flags(flags, &of, 2..3);
             s.left(&heard, 0);
@@ -367,7 +328,7 @@ fn who_keeps_no_islands() {
 #[test]
 fn attach_forgets() {
     beyond(BEYOND, ATTACHED, |s| {
-        let of = Stretch::writes(3);
+        let of = writes(3);
         s.placed(&of, 1..2);
         s.again();
         s.placed(&of, 0..1);
@@ -385,7 +346,7 @@ fn attach_forgets() {
 fn timestamps_and_the_fin() {
     let flags = TIMED | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
     beyond(flags, ATTACHED, |s| {
-        let of = Stretch::writes(4);
+        let of = writes(4);
         let stamped = |s: &mut Setup, value, flags, at: usize| {
             let octets = &of.octets[of.ends[at]..of.ends[at + 1]];
             let frame = s.segment(of.seq(at), flag::ACK | flags, Some(value), octets);

@@ -8,7 +8,8 @@ use weft_sim::model::ethernet::{self, flag};
 use weft_sim::model::mpa;
 use weft_sim::seed::{generator, Stream};
 
-use crate::receive::setup::{each, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ, STAG};
+use crate::receive::setup::{each, Setup, ATTACHED, FLOW, PLAIN, SEQ};
+use crate::receive::stretch::tagged;
 
 /// The flow of the setup, and three more. The last has a row without islands.
 const FLOWS: [u16; 4] = [FLOW, FLOW + 1, FLOW + 2, FLOW + 3];
@@ -34,15 +35,13 @@ fn segment(rng: &mut impl Rng, seq: u32, slot: usize) -> Vec<u8> {
     let mut octets = Vec::new();
     for n in 0..rng.random_range(1..3) {
         let at = slot * SLOT + n * 600;
-        let mut ulpdu = vec![0xc1, 0x40];
-        ulpdu.extend_from_slice(&STAG.to_be_bytes());
-        ulpdu.extend_from_slice(&(BASE + at as u64).to_be_bytes());
         let length = if rng.random_range(0..30) == 0 {
             40
         } else {
             560
         };
-        ulpdu.extend((0..length).map(|i| (i * 3 + slot * 7 + n) as u8));
+        let octets_of = (0..length).map(|i| (i * 3 + slot * 7 + n) as u8);
+        let ulpdu = tagged(at, &octets_of.collect::<Vec<_>>());
         let at = seq.wrapping_add(octets.len() as u32);
         octets.extend(mpa::frame(at, Some(SEQ), true, &ulpdu));
     }

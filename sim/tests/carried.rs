@@ -6,58 +6,16 @@ use weft_layout::{fpdu_verdict, reg, table, AttachRow, Counter, FlowRxRow, Job, 
 use weft_sim::bench::Ends;
 use weft_sim::kind::CardKind;
 use weft_sim::model::ethernet::{self, flag};
-use weft_sim::model::mpa;
 use weft_sim::seed::{generator, Stream};
 
-use crate::receive::setup::{each, Heard, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ, STAG, TIMED};
+use crate::receive::setup::{each, Heard, Setup, ATTACHED, FLOW, PLAIN, SEQ, TIMED};
+use crate::receive::stretch::{pattern, stretch, tagged, untagged, Stretch};
 
 const CARRIES: u8 = PLAIN | FlowRxRow::CARRY;
 /// Octets that a flow carries at most: whole words, and what makes none.
 const MOST: usize = 4096 + 3;
 /// Flows that carry at a time.
 const PLACES: u16 = 8;
-
-/// A Write of these octets to an offset in the region.
-fn tagged(to: usize, octets: &[u8]) -> Vec<u8> {
-    let mut ulpdu = vec![0xc1, 0x40];
-    ulpdu.extend_from_slice(&STAG.to_be_bytes());
-    ulpdu.extend_from_slice(&(BASE + to as u64).to_be_bytes());
-    ulpdu.extend_from_slice(octets);
-    ulpdu
-}
-
-/// A Send's segment, or with queue 1 a Read Request's.
-fn untagged(qn: u32, msn: u32, mo: u32, last: bool, octets: &[u8]) -> Vec<u8> {
-    let opcode = if qn == 0 { 0x43 } else { 0x41 };
-    let mut ulpdu = vec![u8::from(last) << 6 | 1, opcode, 0, 0, 0, 0];
-    for word in [qn, msn, mo] {
-        ulpdu.extend_from_slice(&word.to_be_bytes());
-    }
-    ulpdu.extend_from_slice(octets);
-    ulpdu
-}
-
-fn pattern(length: usize, salt: usize) -> Vec<u8> {
-    (0..length)
-        .map(|i| (i * 7 + i / 251 + salt) as u8)
-        .collect()
-}
-
-/// FPDUs from `SEQ` on, and where they begin and end.
-struct Stretch {
-    octets: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-fn stretch(markers: Option<u32>, ulpdus: &[Vec<u8>]) -> Stretch {
-    let (mut octets, mut ends) = (Vec::new(), vec![0]);
-    for ulpdu in ulpdus {
-        let seq = SEQ.wrapping_add(octets.len() as u32);
-        octets.extend(mpa::frame(seq, markers, true, ulpdu));
-        ends.push(octets.len());
-    }
-    Stretch { octets, ends }
-}
 
 impl Setup {
     fn row(&mut self, flags: u8, marker_base: u32) {

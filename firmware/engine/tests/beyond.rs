@@ -8,7 +8,7 @@ use crate::bench;
 use bench::card::MEMORY;
 use bench::oracle::fpdu;
 use bench::oracle::segment::Segment;
-use bench::traffic::run;
+use bench::traffic::{long_writes, run};
 use bench::under::{Under, BASE, LENGTH, WRITES};
 use bench::*;
 use weft_engine::*;
@@ -268,16 +268,7 @@ fn losses_stay_the_cards() {
         };
         let pair = b.connect(&ConnectParams::default(), &accept);
         b.faults.loss = 655;
-        let (source, _) = b.hosts[0].region(1 << 16, Access::LOCAL_WRITE);
-        let (sink, _) = b.hosts[1].region(1 << 16, Access::REMOTE_WRITE);
-        for id in 0..60 {
-            let sges = [sge(source, 0, 1 << 16)];
-            b.post_send(0, pair.qps[0], &write(id, sink, 0x1000, &sges))
-                .unwrap();
-            b.until("a completion", 60_000 * MS, |b| {
-                b.hosts[0].completions.len() as u64 + 4 > id
-            });
-        }
+        long_writes(&mut b, &pair, 60);
         let stats = *b.hosts[1].engine.stats();
         eprintln!("{beyond}: {stats:?}");
         if beyond {

@@ -5,7 +5,7 @@ use crate::bench;
 
 use bench::card::MEMORY;
 use bench::script::{message, Script};
-use bench::traffic::run;
+use bench::traffic::{long_writes, run};
 use bench::under::{Under, BASE, LENGTH};
 use bench::*;
 use weft_engine::*;
@@ -342,16 +342,7 @@ fn one_segment_in_ten_cut() {
         b.keep_capture = false;
         let pair = b.connect(&ConnectParams::default(), &AcceptParams::default());
         b.faults.split = 6554;
-        let (source, _) = b.hosts[0].region(1 << 16, Access::LOCAL_WRITE);
-        let (sink, _) = b.hosts[1].region(1 << 16, Access::REMOTE_WRITE);
-        for id in 0..40 {
-            let sges = [sge(source, 0, 1 << 16)];
-            b.post_send(0, pair.qps[0], &write(id, sink, 0x1000, &sges))
-                .unwrap();
-            b.until("a completion", 60_000 * MS, |b| {
-                b.hosts[0].completions.len() as u64 + 4 > id
-            });
-        }
+        long_writes(&mut b, &pair, 40);
         let stats = *b.hosts[1].engine.stats();
         if carry {
             assert!(stats.attaches <= 2 + stats.attaches_refused, "{stats:?}");

@@ -5,4 +5,5 @@ mod acceptance;
 mod handover;
 mod limits;
 pub mod setup;
+pub mod stretch;
 mod tables;

@@ -6,6 +6,20 @@ use super::*;
 /// Beyond so much loss even ARP and the last FIN may be given up.
 pub const HEAVY: u32 = 5000;
 
+/// So many Writes of 64 KiB from host 0 to host 1, four of them under way at a time.
+pub fn long_writes(b: &mut Bench, pair: &Pair, count: u64) {
+    let (source, _) = b.hosts[0].region(1 << 16, Access::LOCAL_WRITE);
+    let (sink, _) = b.hosts[1].region(1 << 16, Access::REMOTE_WRITE);
+    for id in 0..count {
+        let sges = [sge(source, 0, 1 << 16)];
+        b.post_send(0, pair.qps[0], &write(id, sink, 0x1000, &sges))
+            .unwrap();
+        b.until("a completion", 60_000 * MS, |b| {
+            b.hosts[0].completions.len() as u64 + 4 > id
+        });
+    }
+}
+
 /// One seed's run, from the connection to its orderly end.
 pub fn run(seed: u64, faults: Faults, change: &dyn Fn(&mut EngineConfig)) -> Bench {
     run_prepared(seed, faults, change, &|_| ())
