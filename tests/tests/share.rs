@@ -371,3 +371,36 @@ fn a_client_has_its_limits() {
     let report = scene.broker.report();
     assert_eq!((report.turned_away, report.refused_requests), (1, 4));
 }
+
+/// Of a broker that has room for one: who comes when the last one has just ended is let in, though the broker has not seen the end yet.
+#[test]
+fn who_comes_at_anothers_end_waits_for_its_room() {
+    if left_out_on_card(
+        "who_comes_at_anothers_end_waits_for_its_room",
+        "a card is shared by lending, which is not there",
+    ) {
+        return;
+    }
+    let limits = Limits {
+        clients: 1,
+        ..Limits::default()
+    };
+    let mut scene = Scene::new(26, limits);
+    let (said, heard) = std::sync::mpsc::channel();
+    for _ in 0..3 {
+        let (path, said) = (scene.socket.clone(), said.clone());
+        let program = std::thread::spawn(move || {
+            let client = Client::connect(Path::new(&path)).map_err(|error| error.to_string());
+            said.send(()).expect("heard");
+            drop(client?);
+            Ok::<(), String>(())
+        });
+        while heard.try_recv().is_err() {
+            scene.turn();
+        }
+        // It ends before the broker has another turn.
+        program.join().expect("it works").expect("room");
+    }
+    let report = scene.broker.report();
+    assert_eq!((report.came, report.turned_away), (3, 0));
+}

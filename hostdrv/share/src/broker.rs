@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use rustix::event::epoll;
@@ -15,6 +15,7 @@ use super::domains::Domains;
 use super::door::{Closers, Door, Wake};
 use super::limits::{Accounts, Limits};
 use super::session::Session;
+use super::waiting::{Newcomer, Waiting};
 use weft_card_transport::descriptors;
 use weft_card_transport::listening::{self, Listening};
 use weft_hostdrv::cm::LoopbackHost;
@@ -69,6 +70,7 @@ pub struct Broker {
     /// Readable when somebody comes, or asks.
     readable: rustix::fd::OwnedFd,
     closers: Closers,
+    waiting: Waiting,
     clients: Vec<Session>,
     domains: Domains,
     accounts: Accounts,
@@ -98,6 +100,7 @@ impl Broker {
             wake,
             readable,
             closers: Closers::new(limits.clients.max(8)),
+            waiting: Waiting::default(),
             clients: Vec::new(),
             domains: Domains::default(),
             accounts: Accounts::new(device, limits),
@@ -138,6 +141,10 @@ impl Broker {
     pub fn turn(&mut self) -> Result<usize, VerbsError> {
         self.wake.silence();
         let mut handled = 0;
+        for _ in 0..self.waiting.len() {
+            let next = self.waiting.next();
+            handled += next.map_or(Ok(0), |newcomer| self.see_to(newcomer))?;
+        }
         // What comes takes its turn with the work of those who are there.
         for _ in 0..ARRIVALS {
             if !self.closers.is_one_free() {
@@ -147,8 +154,7 @@ impl Broker {
             let Ok((socket, _)) = self.listener.accept() else {
                 break;
             };
-            handled += 1;
-            self.let_in(socket)?;
+            handled += self.see_to(Newcomer::new(socket))?;
         }
         let (device, report) = (&self.device, &mut self.report);
         let (domains, before) = (&mut self.domains, self.clients.len());
@@ -176,11 +182,12 @@ impl Broker {
         Ok(handled)
     }
 
-    fn let_in(&mut self, socket: UnixStream) -> Result<(), VerbsError> {
-        let who = socket_peercred(&socket).map(|who| who.uid.as_raw());
+    /// Lets one in, turns it away, or has it wait: then there was nothing to do.
+    fn see_to(&mut self, newcomer: Newcomer) -> Result<usize, VerbsError> {
+        let who = socket_peercred(&newcomer.socket).map(|who| who.uid.as_raw());
         let Ok(user) = who else {
-            self.turn_away(socket, "the system does not say who asks".to_owned());
-            return Ok(());
+            self.turn_away(newcomer, "the system does not say who asks".to_owned());
+            return Ok(1);
         };
         let account = self.accounts.client(user);
         // The socket; of who is trusted, what came along with three requests.
@@ -191,13 +198,16 @@ impl Broker {
         );
         let charges = match charges {
             Ok(charges) => charges,
-            Err(why) => {
-                self.turn_away(socket, why);
-                return Ok(());
-            }
+            Err(why) => match self.waiting.admit(newcomer) {
+                Ok(()) => return Ok(0),
+                Err(newcomer) => {
+                    self.turn_away(newcomer, why);
+                    return Ok(1);
+                }
+            },
         };
         let pd = self.device.alloc_pd()?;
-        match Door::open(socket, &self.wake, charges, self.trusted) {
+        match Door::open(newcomer.socket, &self.wake, charges, self.trusted) {
             Ok(door) => {
                 self.report.came += 1;
                 self.clients.push(Session::new(pd, user, account, door));
@@ -207,13 +217,13 @@ impl Broker {
                 self.report.turned_away += 1;
             }
         }
-        Ok(())
+        Ok(1)
     }
 
-    fn turn_away(&mut self, socket: UnixStream, why: String) {
+    fn turn_away(&mut self, newcomer: Newcomer, why: String) {
         self.report.turned_away += 1;
         tracing::debug!(why, "a client is turned away");
-        self.closers.turn_away(socket, why);
+        self.closers.turn_away(newcomer.socket, why);
     }
 
     /// Does all that there is to do, and sleeps when there is nothing, until `stop` says so: what comes wakes it, and it looks at least twice a

@@ -169,6 +169,8 @@ impl Reader {
         }
         drop(socket);
         drop(charges);
+        // There is room for somebody who waits.
+        wake.ring();
     }
 }
 

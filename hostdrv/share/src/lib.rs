@@ -31,6 +31,7 @@ mod session;
 mod sized;
 mod talk;
 mod version;
+mod waiting;
 mod xrc;
 
 pub use broker::{Broker, ShareError, ShareReport};
