@@ -1,4 +1,4 @@
-//! Writes beyond a gap, of a flow with markers whose card places them there and keeps the flow.
+//! Writes and Read Responses beyond a gap, of a flow with markers whose card places them there and keeps the flow.
 #![allow(missing_docs)]
 
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::bench;
 use bench::card::MEMORY;
 use bench::oracle::fpdu;
 use bench::oracle::segment::Segment;
-use bench::traffic::{long_writes, run};
+use bench::traffic::{long_reads, long_writes, run};
 use bench::under::{Under, BASE, LENGTH, WRITES};
 use bench::*;
 use weft_engine::*;
@@ -254,6 +254,127 @@ fn who_asks_for_it() {
     m.octets(0..cut, 0);
     m.octets(cut..m.ends[1], 0);
     assert!(row(&m).carry() && !row(&m).beyond());
+}
+
+/// Two Reads are out, each of two FPDUs' payload, and their responses are the stream from its first octet on.
+fn reads() -> (Marked, u32) {
+    let mut m = Marked::new();
+    (m.octets, m.ends) = (Vec::new(), vec![0]);
+    let length = (WRITES * LENGTH) as u64;
+    let (s, qp) = (&mut m.t.s, m.t.qp);
+    let sink = s
+        .engine
+        .register(s.pd, BASE, MEMORY, length, Access::READ_SINK, &mut s.card)
+        .unwrap();
+    for n in 0..2 {
+        let sges = [sge(sink, n * 2 * LENGTH as u64, 2 * LENGTH as u32)];
+        let wr = read(n, 77, 0, &sges);
+        s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
+    }
+    m.t.host();
+    for n in 0..4 {
+        let to = BASE + (n * LENGTH) as u64;
+        m.respond(sink, to, n % 2 == 1, n as u8 + 1);
+    }
+    (m, sink)
+}
+
+impl Marked {
+    fn respond(&mut self, sink: u32, to: u64, last: bool, byte: u8) {
+        let header = DdpHeader::tagged(last, 0x42, sink, to);
+        self.push(&Segment::from(&header).with(&[byte; LENGTH]));
+    }
+
+    /// The Reads that are complete, in this order.
+    #[track_caller]
+    fn completes(&mut self, these: &[u64]) {
+        let engine = &mut self.t.s.engine;
+        let done: Vec<_> = std::iter::from_fn(|| engine.poll_completion()).collect();
+        assert!(done.iter().all(|done| done.status == Status::Success));
+        let ids: Vec<_> = done.iter().map(|done| done.wr_id).collect();
+        assert_eq!(ids, these);
+    }
+}
+
+/// Responses beyond a gap are placed, and Reads complete when the stream has come to them.
+#[test]
+fn responses_are_placed_and_wait() {
+    let (mut m, _) = reads();
+    m.arrives(3..4);
+    m.arrives(1..2);
+    m.says(0, &[(1, 2), (3, 4)]);
+    m.completes(&[]);
+    assert_eq!(m.t.s.card.placed, 2 * LENGTH as u64);
+    m.arrives(0..1);
+    m.completes(&[0]);
+    m.arrives(2..3);
+    m.completes(&[1]);
+    m.says(4, &[]);
+    m.has(4, 0);
+    assert_eq!(m.t.s.engine.stats().attaches, 1);
+}
+
+/// The same where the card loses the flow before the stream has come to them: what is missing is copied, or replayed.
+#[test]
+fn responses_wait_without_the_card() {
+    let (mut m, _) = reads();
+    m.arrives(1..4);
+    // Another sender's octets: the island is met in part.
+    let (first, last) = (m.ends[3] + 40, m.ends[4]);
+    let stream = m.octets.clone();
+    m.octets.extend([0; 50]);
+    m.octets(first..last + 50, 0);
+    assert_eq!(m.t.s.card.attached(), 0);
+    m.octets = stream;
+    m.completes(&[]);
+    let first = m.ends[1] - 100;
+    m.octets(0..first, 0);
+    m.octets(first..m.ends[1], 0);
+    m.replays();
+    m.completes(&[0, 1]);
+}
+
+/// A response that nobody asked for, beyond a gap, ends the connection when the stream has come to it, and not before.
+#[test]
+fn a_response_that_is_wrong() {
+    let says = |m: &Marked| {
+        let stats = m.t.s.engine.stats();
+        (stats.responses_unasked, stats.terminates_sent)
+    };
+    let (mut m, sink) = reads();
+    m.octets.truncate(m.ends[1]);
+    m.ends.truncate(2);
+    m.respond(sink, BASE + (5 * LENGTH) as u64, true, 9);
+    m.arrives(1..2);
+    assert_eq!(says(&m), (0, 0));
+    m.arrives(0..1);
+    assert_eq!(says(&m).0, 1);
+    let terminated = |e: &Event| matches!(e, Event::QpFatal { .. } | Event::Disconnected { .. });
+    assert!(m.t.s.events.iter().any(terminated), "{:?}", m.t.s.events);
+}
+
+/// With one frame in a hundred lost, the card keeps the flow of responses, too.
+#[test]
+fn lost_responses_stay_the_cards() {
+    for beyond in [true, false] {
+        let mut b = Bench::with(6, &|config| config.beyond = beyond);
+        b.keep_capture = false;
+        let accept = AcceptParams {
+            markers: true,
+            ..Default::default()
+        };
+        let pair = b.connect(&ConnectParams::default(), &accept);
+        b.faults.loss = 655;
+        long_reads(&mut b, &pair, 60);
+        let stats = *b.hosts[1].engine.stats();
+        eprintln!("{beyond}: {stats:?}");
+        if beyond {
+            assert_eq!((stats.attaches, stats.bytes_copied), (1, 0), "{stats:?}");
+            assert!(stats.segments_beyond > 20, "{stats:?}");
+        } else {
+            assert!(stats.attaches > 10, "{stats:?}");
+        }
+    }
 }
 
 /// With one frame in a hundred lost, the card keeps the flow, and nothing is copied.

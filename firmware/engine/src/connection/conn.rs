@@ -22,6 +22,7 @@ use crate::interface::cm::{Agreed, ConnId, Endpoint};
 use crate::interface::config::EngineConfig;
 use crate::interface::random::Secrets;
 use crate::mpa::negotiation::{Proposal, Request};
+use crate::rdmap::early::Early;
 use crate::streaming::ring::ByteStream;
 use crate::tcp::acceptance::Position;
 use crate::tcp::ecn::EcnState;
@@ -102,6 +103,8 @@ pub struct Conn {
     pub counted: Counts,
     /// Receiving half.
     pub reassembly: Reassembly,
+    /// What of it waits for its turn.
+    pub early: Early,
     /// Shift of the peer's window field.
     pub peer_scale: u8,
     /// Shift of our window field.
@@ -242,6 +245,7 @@ impl Conn {
             sender: Sender::new(iss, &sender_settings(config)),
             counted: Counts::default(),
             reassembly,
+            early: Early::default(),
             peer_scale: 0,
             scale: own_scale(config),
             sack: false,

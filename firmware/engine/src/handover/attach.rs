@@ -111,6 +111,13 @@ impl<P: Port> Link<'_, P> {
                 }
             },
         };
+        // In its segment it has this offset, negative where it began before that.
+        let segment = report
+            .seq
+            .wrapping_sub(i32::from(report.offset as i16) as u32);
+        if seq::lt(self.conn.reassembly.next(), segment) {
+            return self.placed_early(report, &header);
+        }
         let ulpdu = usize::from(report.ulpdu_len);
         if let Err(fault) = self.deliver(&header, ulpdu, report.payload_len, &[]) {
             self.fault(&fault);

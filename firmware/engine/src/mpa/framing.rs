@@ -26,6 +26,7 @@ impl<P: Port> Link<'_, P> {
             // It waits for its user.
             return;
         }
+        self.pass_early();
         if self.conn.phase.receives() && self.replay() {
             return;
         }
@@ -84,6 +85,8 @@ impl<P: Port> Link<'_, P> {
             self.whole_fpdu(&unit);
         }
         self.shared.buffers.wire = wire;
+        // Behind it there may be what the card has placed.
+        self.pass_early();
         true
     }
 

@@ -2,6 +2,7 @@
 //! frames nor segments.
 
 pub mod atomics;
+pub mod early;
 pub mod ends;
 pub mod fault;
 pub mod messages;

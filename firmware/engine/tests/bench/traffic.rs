@@ -20,6 +20,29 @@ pub fn long_writes(b: &mut Bench, pair: &Pair, count: u64) {
     }
 }
 
+/// The same of Reads: host 1 has what host 0 has.
+pub fn long_reads(b: &mut Bench, pair: &Pair, count: u64) {
+    const LENGTH: u32 = 1 << 16;
+    let (source, from) = b.hosts[0].region(LENGTH.into(), Access::REMOTE_READ);
+    let (sink, to) = b.hosts[1].region(LENGTH.into(), Access::READ_SINK);
+    for id in 0..count {
+        for (n, byte) in b.memory(0, from, LENGTH as usize).iter_mut().enumerate() {
+            *byte = if id < 4 { (n / 7 + n) as u8 } else { *byte };
+        }
+        let sges = [sge(sink, 0, LENGTH)];
+        b.post_send(1, pair.qps[1], &read(id, source, 0x1000, &sges))
+            .unwrap();
+        b.until("a completion", 60_000 * MS, |b| {
+            b.hosts[1].completions.len() as u64 + 4 > id
+        });
+    }
+    b.until("all completions", 60_000 * MS, |b| {
+        b.hosts[1].completions.len() as u64 == count
+    });
+    let bytes = b.memory(0, from, LENGTH as usize).to_vec();
+    assert!(b.memory(1, to, LENGTH as usize) == bytes);
+}
+
 /// One seed's run, from the connection to its orderly end.
 pub fn run(seed: u64, faults: Faults, change: &dyn Fn(&mut EngineConfig)) -> Bench {
     run_prepared(seed, faults, change, &|_| ())

@@ -285,7 +285,7 @@ impl Card {
         })
     }
 
-    /// Octets of whole Writes from the segment's front on, of which the first has a marker or begins where an island ends.
+    /// Octets of whole Writes and Read Responses from the segment's front on, of which the first has a marker or begins where an island ends.
     fn early_octets(&self, flow: u16, segment: &TcpSegment<'_>) -> usize {
         let rx = self.flows[usize::from(flow)].rx;
         let mut at = 0;
@@ -298,9 +298,9 @@ impl Card {
                 break;
             };
             let header = Segment::read(&unit.ulpdu);
-            let is_write = header.is_some_and(|h| h.tagged && h.opcode() == 0);
+            let has_place = header.is_some_and(|h| h.tagged && [0, 2].contains(&h.opcode()));
             let marked = (rx.marker_base.wrapping_sub(seq) % 512) < unit.octets as u32;
-            if !is_write || at == 0 && !marked && !is_certain {
+            if !has_place || at == 0 && !marked && !is_certain {
                 break;
             }
             at += unit.octets;
