@@ -1,9 +1,10 @@
 // Proves of walk_carry: what was framed of an FPDU that its segment does not end comes before the flow's next segment, each octet once, in order and
 // unchanged; then comes the segment, and its length and sequence number are of both. Nothing comes before a segment of another flow, of one that does
 // not carry, or of one that has left the card. Any flow and any octet are followed.
+// A segment of one FPDU that does not wait has nothing that belongs before it.
 //
-// Assumed: starts as rx_dispatch gives them, payload of started segments alone, framed beats of octets that have passed. A flow does not leave
-// while its start is wanted: such a segment is discarded.
+// Assumed: starts as rx_dispatch gives them, those of one FPDU framed whole, payload of started segments alone, framed beats of octets that have passed.
+// A flow does not leave while its start is wanted: such a segment is discarded.
 
 module walk_carry_formal
   import walk_pkg::*;
@@ -26,6 +27,7 @@ module walk_carry_formal
   input logic [       4:0] start_len_i,
   input logic [      31:0] start_seq_i,
   input logic              start_carries_i,
+  input logic              start_alone_i,
   input logic              start_fin_i,
   input logic              pl_valid_i,
   input logic [DATA_W-1:0] pl_data_i,
@@ -56,6 +58,7 @@ module walk_carry_formal
     start.len     = 16'(start_len_i);
     start.seq     = start_seq_i;
     start.carries = start_carries_i;
+    start.alone   = start_alone_i;
     start.fin     = start_fin_i;
     beat          = '0;
     beat.first    = first_q;
@@ -165,6 +168,10 @@ module walk_carry_formal
 
   // ---------------------------------------------------------------- framed beats
   logic [2:0] unframed_q, beats_q;  // beats_q: of the segment that carries, passed
+  logic [2:0] whole_q;  // of those that are not framed, oldest first: one FPDU, which did not wait
+  logic free, watched;
+  assign free    = start.alone && !dut.takes;
+  assign watched = issued && start_carries_i && !free;
   logic [1:0] index, index_q;  // of the beat in its FPDU
   logic framing_q, carrying_q, fin_q, framed, kept;  // a segment of the followed flow, of one that carries
   assign index  = first_q ? '0 : index_q;
@@ -179,13 +186,15 @@ module walk_carry_formal
       first_q    <= 1'b1;
     end else begin
       unframed_q <= unframed_q + 3'(issued) - 3'(framed);
-      framing_q  <= (issued && mine) || (framing_q && !framed);
-      carrying_q <= (issued && start_carries_i) || (carrying_q && !framed);
+      framing_q  <= (watched && mine) || (framing_q && !framed);
+      carrying_q <= watched || (carrying_q && !framed);
       if (fp_valid_i) first_q <= fp_last_i;
     end
     if (fp_valid_i) index_q <= index + 2'(index != '1);
-    if (issued && mine) fin_q <= start_fin_i;
-    beats_q <= issued && start_carries_i ? '0 : beats_q + 3'(passes && beats_q != '1);
+    if (framed) whole_q <= whole_q >> 1;
+    if (issued) whole_q[2'(unframed_q-3'(framed))] <= free;
+    if (watched && mine) fin_q <= start_fin_i;
+    beats_q <= watched ? '0 : beats_q + 3'(passes && beats_q != '1);
   end
 
   // ---------------------------------------------------------------- the followed octet
@@ -205,7 +214,7 @@ module walk_carry_formal
       if (kept) holds_q <= 1'b1;
     end
     if (fp_valid_i && framing_q && 6'(index) == 6'(octet_q[5:COUNT_W-1])) octet_now_q <= fp_data_i[{octet_q[COUNT_W-2:0], 3'd0}+:8];
-    if (issued && mine) begin
+    if (watched && mine) begin
       tail_q  <= len[1:0];
       taken_q <= expected;
     end
@@ -243,7 +252,9 @@ module walk_carry_formal
 
   always_comb begin
     if (rst_ni) begin
-      a_start : assume (!start_valid_i || (start_ready && (wants_i || !start_carries_i)));
+      a_start : assume (!start_valid_i || (start_ready && (wants_i || start_alone_i || !start_carries_i)));
+      a_looked_up : assume (!(start_valid_i && start_alone_i) || start_before_q.flow == start.flow);
+      a_one_fpdu : assume (!(framed && whole_q[0]) || !fp_partial_i);
       a_wanted : assume (!wants_i || start_carries_i);
       a_stands : assume (!(wanted_q && wants_i) || start == start_before_q);
       a_len : assume (start_len_i != '0 && start_len_i <= 5'(MOST));

@@ -150,7 +150,7 @@ module walk_check_formal
     end
     if (tail_ready && rst_ni) begin
       whole_q         <= !tail_i.partial && !tail_i.bad_marker && (crc_good_i || !seg_i.row.flags[FLOW_RX_ROW_CRC_BIT]) && !dut.strays && dut.stop == STOP_WHOLE;
-      beats_q         <= tail_i.beats;
+      beats_q <= tail_i.beats;
       verdict_given_q <= 1'b0;
       if (header_q.kind == CLASS_TAGGED && header_q.err == ERR_NONE && header_q.payload_len != '0 && granted) begin
         grants_q   <= 3'd1;

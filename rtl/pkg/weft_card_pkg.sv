@@ -624,8 +624,8 @@ package weft_card_pkg;
   parameter int unsigned FLOW_RX_ROW_TIMESTAMPS_BIT = 3;  // the connection has TCP timestamps: PAWS is checked
   parameter int unsigned FLOW_RX_ROW_CHECK_ONLY_BIT = 4;  // FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine
   parameter int unsigned FLOW_RX_ROW_PORT_BIT = 5;  // the port that has its reports and raw frames, also while the row is not valid; with one port without meaning
-  parameter int unsigned FLOW_RX_ROW_CARRY_BIT = 6;  // an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed
-  parameter int unsigned FLOW_RX_ROW_BEYOND_BIT = 7;  // with markers, and neither check_only nor carry: RDMA Writes beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap)
+  parameter int unsigned FLOW_RX_ROW_CARRY_BIT = 6;  // an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. A segment that is not one FPDU waits until those before are framed
+  parameter int unsigned FLOW_RX_ROW_BEYOND_BIT = 7;  // if neither check_only nor carry is set: Writes and Read Responses beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed
 
   // A row of ATTACH.
   typedef struct packed {
@@ -1320,7 +1320,7 @@ package weft_card_pkg;
   parameter int unsigned PROC_ENGINE_SHORT_WAY_BIT = 3;  // usual segments are handled the short way
   parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
   parameter int unsigned PROC_ENGINE_CARRY_BIT = 5;  // FLOW_RX asks for carry where segments are cut
-  parameter int unsigned PROC_ENGINE_BEYOND_BIT = 6;  // FLOW_RX asks for Writes beyond gaps to be placed
+  parameter int unsigned PROC_ENGINE_BEYOND_BIT = 6;  // FLOW_RX asks for Writes and Read Responses beyond gaps to be placed
 
   // Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {

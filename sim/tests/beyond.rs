@@ -1,4 +1,4 @@
-//! Segments beyond a gap, of a flow whose FLOW_RX row lets the card place Writes there, on every kind of card that keeps islands.
+//! Segments beyond a gap, of a flow whose FLOW_RX row lets the card place them there, on every kind of card that keeps islands.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use weft_layout::{fpdu_verdict, reg, table, AttachRow, Counter, FlowRxRow};
 use weft_sim::model::ethernet::flag;
 
 use crate::receive::setup::{each, Heard, Setup, ATTACHED, FLOW, PLAIN, SEQ, TIMED};
-use crate::receive::stretch::{pattern, stretch, tagged, untagged, Stretch};
+use crate::receive::stretch::{pattern, response, stretch, tagged, untagged, Stretch};
 
 const BEYOND: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Islands that a flow may have.
@@ -240,9 +240,11 @@ fn what_was_placed_comes_again() {
 fn what_may_not_be_early() {
     beyond(BEYOND, ATTACHED, |s| {
         let long = |i: usize| tagged(i * LONG, &pattern(LONG, i));
-        let mut response = long(2);
-        response[1] = 0x42;
-        for other in [untagged(0, 1, 0, true, &pattern(LONG, 9)), response] {
+        let others = [
+            untagged(0, 1, 0, true, &pattern(LONG, 9)),
+            untagged(1, 1, 0, true, &pattern(LONG, 9)),
+        ];
+        for other in others {
             let of = marked(&[long(0), long(1), other.clone(), long(3)]);
             let heard = s.part(&of, 2..4);
             s.left(&heard, 0);
@@ -273,6 +275,51 @@ fn what_may_not_be_early() {
     });
 }
 
+/// Read Responses are placed there as Writes are, where their sink is open.
+#[test]
+fn responses() {
+    beyond(BEYOND, ATTACHED, |s| {
+        let long = |i: usize| response(i * LONG, &pattern(LONG, i));
+        let write = |i: usize| tagged(i * LONG, &pattern(LONG, i));
+        let of = marked(&[long(0), long(1), write(2), long(3)]);
+        let heard = s.part(&of, 2..4);
+        s.left(&heard, of.ends[3] - of.ends[2]);
+        assert_eq!(heard.fpdus[1].terminate, 0x0102);
+        s.opens_sink();
+        s.again();
+        s.placed(&of, 1..2);
+        s.placed(&of, 2..4);
+        s.has(1..4);
+        s.placed(&of, 0..1);
+        s.stands_at(&of, 4);
+        s.has(0..4);
+    });
+}
+
+/// Where both ends have agreed that segments begin with FPDUs, a row has no markers, and needs none. What begins inside one is an error of its CRC.
+#[test]
+fn without_markers_segments_begin_with_fpdus() {
+    beyond(BEYOND & !FlowRxRow::MARKERS, ATTACHED, |s| {
+        let short = |i: usize| tagged(i * LONG, &pattern(SHORT, i));
+        let of = stretch(None, &(0..5).map(short).collect::<Vec<_>>());
+        s.placed(&of, 3..5);
+        s.placed(&of, 1..2);
+        for i in [1, 3, 4] {
+            let got = s.memory.read(i * LONG, SHORT).unwrap();
+            assert_eq!(got, pattern(SHORT, i));
+        }
+        s.placed(&of, 2..3);
+        s.placed(&of, 0..1);
+        s.stands_at(&of, 5);
+        s.again();
+        let inside = s.octets(&of, of.ends[1] + 16..of.ends[3]);
+        s.left(&inside, 0);
+        s.again();
+        let cut = s.octets(&of, of.ends[1]..of.ends[3] - 4);
+        s.left(&cut, of.ends[2] - of.ends[1]);
+    });
+}
+
 /// A segment that begins or ends inside an FPDU, and FPDUs with an error.
 #[test]
 fn what_is_not_whole_or_not_right() {
@@ -299,7 +346,7 @@ fn what_is_not_whole_or_not_right() {
     });
 }
 
-/// A FIN or URG beyond a gap is the engine's. So are rows that lack the bit or the markers, carry, or only check.
+/// A FIN or URG beyond a gap is the engine's. So are rows that lack the bit, carry, or only check.
 #[test]
 fn who_keeps_no_islands() {
     beyond(BEYOND, ATTACHED, |s| {
@@ -313,7 +360,6 @@ fn who_keeps_no_islands() {
             BEYOND & !FlowRxRow::BEYOND,
             BEYOND | FlowRxRow::CARRY,
             BEYOND | FlowRxRow::CHECK_ONLY,
-            BEYOND & !FlowRxRow::MARKERS,
         ];
         for flags in rows {
             s.begin(flags);

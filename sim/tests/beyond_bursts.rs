@@ -9,20 +9,30 @@ use weft_sim::model::mpa;
 use weft_sim::seed::{generator, Stream};
 
 use crate::receive::setup::{each, Setup, ATTACHED, FLOW, PLAIN, SEQ};
-use crate::receive::stretch::tagged;
+use crate::receive::stretch::{response, tagged};
 
-/// The flow of the setup, and three more. The last has a row without islands.
-const FLOWS: [u16; 4] = [FLOW, FLOW + 1, FLOW + 2, FLOW + 3];
+/// The flow of the setup, and four more.
+const FLOWS: [u16; 5] = [FLOW, FLOW + 1, FLOW + 2, FLOW + 3, FLOW + 4];
+/// The third one's segments begin with FPDUs, the fourth one keeps no islands, the last one carries, and has all in order.
+const ROWS: [u8; 5] = [
+    ISLANDS,
+    ISLANDS,
+    PLAIN | FlowRxRow::BEYOND,
+    PLAIN | FlowRxRow::MARKERS,
+    PLAIN | FlowRxRow::CARRY,
+];
+const CARRIES: usize = 4;
 const ISLANDS: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Segments of a flow in a burst.
 const SEGMENTS: usize = 12;
 /// Octets of memory for each.
 const SLOT: usize = 1200;
 /// What may differ: nothing but the time of a frame's arrival, and what depends on when the host has been told.
-const COUNTERS: [Counter; 8] = [
+const COUNTERS: [Counter; 9] = [
     Counter::RxSegments,
     Counter::RxSegmentsPlaced,
     Counter::RxSegmentsBeyond,
+    Counter::RxSegmentsCarried,
     Counter::RxSegmentsDuplicate,
     Counter::RxSegmentsBypassed,
     Counter::RxDetachGap,
@@ -30,8 +40,8 @@ const COUNTERS: [Counter; 8] = [
     Counter::RxFpdus,
 ];
 
-/// A segment of FPDUs from `seq` on: Writes, seldom with something wrong or something else behind.
-fn segment(rng: &mut impl Rng, seq: u32, slot: usize) -> Vec<u8> {
+/// A segment of FPDUs from `seq` on: Writes and Read Responses, seldom with something wrong or something else behind.
+fn segment(rng: &mut impl Rng, markers: Option<u32>, seq: u32, slot: usize) -> Vec<u8> {
     let mut octets = Vec::new();
     for n in 0..rng.random_range(1..3) {
         let at = slot * SLOT + n * 600;
@@ -41,9 +51,13 @@ fn segment(rng: &mut impl Rng, seq: u32, slot: usize) -> Vec<u8> {
             560
         };
         let octets_of = (0..length).map(|i| (i * 3 + slot * 7 + n) as u8);
-        let ulpdu = tagged(at, &octets_of.collect::<Vec<_>>());
+        let octets_of = octets_of.collect::<Vec<_>>();
+        let ulpdu = match rng.random() {
+            true => tagged(at, &octets_of),
+            false => response(at, &octets_of),
+        };
         let at = seq.wrapping_add(octets.len() as u32);
-        octets.extend(mpa::frame(at, Some(SEQ), true, &ulpdu));
+        octets.extend(mpa::frame(at, markers, true, &ulpdu));
     }
     match rng.random_range(0..100) {
         0 => {
@@ -65,8 +79,9 @@ fn burst(seed: u64) -> Vec<Vec<u8>> {
         let row = Ends::of(*flow).peer_tx(4, 0);
         let mut seq = SEQ;
         let mut frames = Vec::new();
+        let markers = (ROWS[n] & FlowRxRow::MARKERS != 0).then_some(SEQ);
         for k in 0..SEGMENTS {
-            let octets = segment(&mut rng, seq, n * SEGMENTS + k);
+            let octets = segment(&mut rng, markers, seq, n * SEGMENTS + k);
             let flags = flag::ACK
                 | if rng.random_range(0..100) == 0 {
                     flag::FIN
@@ -74,10 +89,18 @@ fn burst(seed: u64) -> Vec<Vec<u8>> {
                     0
                 };
             let job = Job::default();
-            frames.push(ethernet::segment(&row, &job, seq, flags, 9, &octets));
-            seq = seq.wrapping_add(octets.len() as u32);
+            let cut = match n == CARRIES && rng.random() {
+                true => rng.random_range(0..octets.len()),
+                false => 0,
+            };
+            let (first, last) = octets.split_at(cut);
+            for octets in [first, last].into_iter().filter(|o| !o.is_empty()) {
+                frames.push(ethernet::segment(&row, &job, seq, flags, 9, octets));
+                seq = seq.wrapping_add(octets.len() as u32);
+            }
         }
         match rng.random_range(0..4) {
+            _ if n == CARRIES => {}
             0 => frames.shuffle(&mut rng),
             1 => frames.swap(0, SEGMENTS - 1),
             2 => {
@@ -186,13 +209,9 @@ fn flows_in_turn_at_full_rate() {
         if s.bench.read(reg::ISLANDS).unwrap() == 0 {
             return;
         }
-        for flow in FLOWS {
+        s.opens_sink();
+        for (flow, flags) in FLOWS.into_iter().zip(ROWS) {
             let ends = Ends::of(flow);
-            let flags = if flow == FLOWS[3] {
-                PLAIN | FlowRxRow::MARKERS
-            } else {
-                ISLANDS
-            };
             let row = FlowRxRow {
                 flags,
                 marker_base: SEQ,

@@ -6050,9 +6050,9 @@ impl FlowRxRow {
     pub const CHECK_ONLY: u8 = 0x10;
     /// Bit 5: the port that has its reports and raw frames, also while the row is not valid; with one port without meaning.
     pub const PORT: u8 = 0x20;
-    /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed.
+    /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. A segment that is not one FPDU waits until those before are framed.
     pub const CARRY: u8 = 0x40;
-    /// Bit 7: with markers, and neither check_only nor carry: RDMA Writes beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap).
+    /// Bit 7: if neither check_only nor carry is set: Writes and Read Responses beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed.
     pub const BEYOND: u8 = 0x80;
 
     /// The record as it lies in memory.
@@ -6153,7 +6153,7 @@ impl FlowRxRow {
         self
     }
 
-    /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. Each segment then waits until the one before is framed.
+    /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. A segment that is not one FPDU waits until those before are framed.
     pub const fn carry(&self) -> bool {
         self.flags & Self::CARRY != 0
     }
@@ -6165,7 +6165,7 @@ impl FlowRxRow {
         self
     }
 
-    /// Bit 7: with markers, and neither check_only nor carry: RDMA Writes beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap).
+    /// Bit 7: if neither check_only nor carry is set: Writes and Read Responses beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed.
     pub const fn beyond(&self) -> bool {
         self.flags & Self::BEYOND != 0
     }
@@ -10960,7 +10960,7 @@ impl ProcEngine {
     pub const ATTACH: u8 = 0x10;
     /// Bit 5: FLOW_RX asks for carry where segments are cut.
     pub const CARRY: u8 = 0x20;
-    /// Bit 6: FLOW_RX asks for Writes beyond gaps to be placed.
+    /// Bit 6: FLOW_RX asks for Writes and Read Responses beyond gaps to be placed.
     pub const BEYOND: u8 = 0x40;
 
     /// The record as it lies in memory.
@@ -11129,7 +11129,7 @@ impl ProcEngine {
         self
     }
 
-    /// Bit 6: FLOW_RX asks for Writes beyond gaps to be placed.
+    /// Bit 6: FLOW_RX asks for Writes and Read Responses beyond gaps to be placed.
     pub const fn beyond(&self) -> bool {
         self.ways & Self::BEYOND != 0
     }

@@ -150,12 +150,13 @@ module rx_accept
   assign verdict_o.full = verdict_q.asks && answer.full;
   // One that does not ask is of a flow without islands.
   assign verdict_o.gap = verdict_q.asks && answer.gap;
-  assign verdict_o.certain = answer.certain;
+  // Without markers the two ends have agreed that segments begin with FPDUs.
+  assign verdict_o.certain = answer.certain || !current_i.row.flags[FLOW_RX_ROW_MARKERS_BIT];
   assign verdict_o.seq_end = verdict_q.asks ? answer.leaves : current_i.walk_end;
 
   // ---------------------------------------------------------------- islands
-  assign keeps = current_i.row.flags[FLOW_RX_ROW_BEYOND_BIT] && current_i.row.flags[FLOW_RX_ROW_MARKERS_BIT] &&
-                 !current_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && !current_i.row.flags[FLOW_RX_ROW_CARRY_BIT];
+  assign keeps = current_i.row.flags[FLOW_RX_ROW_BEYOND_BIT] && !current_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] &&
+                 !current_i.row.flags[FLOW_RX_ROW_CARRY_BIT];
   assign asks = (next_q && gap_q) || (after_q && keeps_q);
 
   // One that does not wait when it is first there does not later.
@@ -219,7 +220,7 @@ module rx_accept
   assign unused = ^{segment, age[30:0], since[30:0], ahead[30:0], room_low[15:0], room_high[15:0], room_high_more[15:0], unused_carry, current_i, ended_position_i, used_i};
 
 `ifndef SYNTHESIS
-  localparam logic [7:0] ISLAND_BITS = 8'd1 << FLOW_RX_ROW_BEYOND_BIT | 8'd1 << FLOW_RX_ROW_MARKERS_BIT;
+  localparam logic [7:0] ISLAND_BITS = 8'd1 << FLOW_RX_ROW_BEYOND_BIT;
   localparam logic [7:0] ISLAND_FLAGS = ISLAND_BITS | 8'd1 << FLOW_RX_ROW_CHECK_ONLY_BIT | 8'd1 << FLOW_RX_ROW_CARRY_BIT;
   // The rule by another way, with the flow's present position.
   logic    [31:0] reach;

@@ -337,6 +337,7 @@ module rx_dispatch
     start_o.msn     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
     start_o.mo      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
     start_o.carries = current.row.flags[FLOW_RX_ROW_CARRY_BIT] && !current.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && frame_q;
+    start_o.alone   = segment.alone && !current.row.flags[FLOW_RX_ROW_MARKERS_BIT];
     start_o.beyond  = verdict.beyond;
     start_o.certain = verdict.certain;
     start_o.fin     = (segment.tcp_flags & TCP_FIN) != '0;

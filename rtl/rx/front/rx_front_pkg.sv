@@ -40,6 +40,7 @@ package rx_front_pkg;
     logic [15:0]  tcp_len;      // TCP header and payload
     logic         tcp_bad;      // shorter than its own header, or than 20 bytes
     logic [5:0]   options_len;  // bytes of TCP options, 0 to 40
+    logic [15:0]  first;        // the payload's first two bytes, of a frame without IP options
   } rx_layers_t;
 
   // The TCP segment of a frame.
@@ -55,6 +56,7 @@ package rx_front_pkg;
     logic [7:0]   tcp_flags;
     logic [7:0]   payload_start;  // first payload byte, counted from the start of the frame
     logic [15:0]  payload_len;
+    logic         alone;          // its payload is as long as the FPDU with which it begins, if it begins with one and there are no markers
     logic         ts_present;
     logic [31:0]  ts_val;
     logic [31:0]  ts_ecr;
@@ -162,7 +164,7 @@ package rx_front_pkg;
     logic        stamps;   // if walked, its TSval becomes the flow's TS.Recent
     logic        asks;     // the flow's islands decide
     logic        beyond;   // with asks: it is beyond a gap
-    logic        certain;  // with beyond: an FPDU begins there, as an island ends
+    logic        certain;  // with beyond: an FPDU begins there, as an island ends or both ends have agreed
     logic        full;     // with asks: no island is free
     logic        gap;      // if walked to its end: the flow has islands,
     logic [31:0] seq_end;  // and stands here

@@ -27,6 +27,7 @@ module rx_layers
   logic [  5:0] ip_header_len;
   logic [  7:0] protocol;
   logic [159:0] tcp_header;
+  logic [ 15:0] first;
   logic         unused;
 
   assign unused         = ^{window_i, fragment[15:14]};
@@ -49,6 +50,13 @@ module rx_layers
     end
   end
 
+  always_comb begin
+    first = '0;
+    for (int unsigned words = 0; words <= 10; words++) begin
+      if (plain_offset_o == 4'(words + 5)) first |= window_i[(OPTIONS_START+4*words)*8+:16];
+    end
+  end
+
   // The network layer's fields; of the TCP header only its bytes.
   rx_layers_t layers_q;
   always_ff @(posedge clk_i) begin
@@ -63,6 +71,7 @@ module rx_layers
     layers_q.ip_bad     <= version != 4'd4 || ihl < 4'd5 || total_len < 16'(ip_header_len);
     // Bits 13:0 of the fragment word: More Fragments and the offset.
     layers_q.is_tcp     <= ethertype == ETHERTYPE_IPV4 && protocol == PROTOCOL_TCP && fragment[13:0] == '0;
+    layers_q.first      <= first;
     layers_q.tcp_header <= tcp_header;
     layers_q.tcp_len    <= total_len - 16'(ip_header_len);
   end

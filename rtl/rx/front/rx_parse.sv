@@ -162,6 +162,7 @@ module rx_parse
     logic        is_ip;
     logic        tcp_bad;
     logic [15:0] frame_len;
+    logic [15:0] first;      // two bytes of the payload
     rx_segment_t segment;    // without the options
   } fields_t;
 
@@ -184,6 +185,7 @@ module rx_parse
     fields2.is_ip                 = layers.is_ip;
     fields2.tcp_bad               = layers.tcp_bad;
     fields2.frame_len             = s2_len_q;
+    fields2.first                 = be16(layers.first);
     // A frame to a group or another station is of no flow.
     fields2.segment.replay        = 1'b0;
     fields2.segment.is_tcp        = layers.is_tcp && station_q;
@@ -301,6 +303,14 @@ module rx_parse
   assign ts_present = ts_present11 && !unread;
   assign sack_count = unread ? 2'd0 : sack_count11;
 
+  // An FPDU has two octets of length, the ULPDU, up to three of pad, four of CRC (RFC 5044 §4). Behind IP options nothing is known of it.
+  logic [16:0] padded;
+  logic [15:0] body_len;
+  logic        alone;
+  assign padded   = 17'(fields11.first) + 17'd5;
+  assign body_len = fields11.segment.payload_len;
+  assign alone    = !fields11.segment.unread && body_len[1:0] == 2'd0 && {1'b0, body_len[15:2]} == padded[16:2] + 15'd1;
+
   rx_drop_e    drop_d;
   rx_segment_t segment_d;
   always_comb begin
@@ -312,6 +322,7 @@ module rx_parse
 
     segment_d            = fields11.segment;
     segment_d.unread     = unread;
+    segment_d.alone      = alone;
     segment_d.ts_present = ts_present;
     segment_d.ts_val     = ts_present ? be32(ts11[31:0]) : '0;
     segment_d.ts_ecr     = ts_present ? be32(ts11[63:32]) : '0;
@@ -329,7 +340,7 @@ module rx_parse
   assign idle_o = !s0_valid_q && s0_first_q && !s1_valid_q && !s2_valid_q && valid_q == '0;
 
   logic unused;
-  assign unused = ^{cfg_i, tcp};
+  assign unused = ^{cfg_i, tcp, padded[1:0]};
 
   if (WINDOW_BYTES % LANES != 0) begin : gen_param_check
     $error("rx_parse: DATA_W/8 must divide %0d", WINDOW_BYTES);

@@ -2,7 +2,7 @@
 //
 // Handshake: ready/valid for payload at both ends, as at walk_framer. `start_ready_o` waits for no valid: `wants_i`, a level, tells that the start is of
 //            a flow that carries, and will come once it can. Another start passes in its cycle; so do beats of segments before which nothing is put.
-//            `keeps_o` is of the cycle of a framed beat. `left_i` is a pulse.
+//            `start_i.flow` stands from the cycle before a start on. `keeps_o` is of the cycle of a framed beat. `left_i` is a pulse.
 // Pipeline:  state | registers                 | what happens                                       | left when
 //            Pass  | match_q, free_q, same_q   | starts and payload pass; of a start that is wanted | nothing is before it any more, or will be in the
 //                  |                           | the flow's place is looked for, or a free one      | next cycle
@@ -13,7 +13,8 @@
 //            Body  |                           | so does the payload                                | its last beat went
 //            Drain |                           | the packer is emptied                              | its last beat went
 // Why:       What is carried is taken from walk_framer's output, where an FPDU begins in lane 0. Where the segment ends is known there alone, so a
-//            segment of a flow that carries is not started before the one before it is framed: that costs two cycles. Others do not wait.
+//            segment of a flow that carries is not started before the one before it is framed: that costs two cycles. Others do not wait; nor does a
+//            segment that is one FPDU, if nothing is carried to it or may be yet.
 //            A place is a flow's from the end of a segment that is carried to the start of the next. A flow that leaves the card gives its place away;
 //            whatever of it is in the walk then leaves the card as well, later.
 //            Framed beats are written where carried ones were read: those of the same octets, and later.
@@ -96,7 +97,7 @@ module walk_carry
   // Of the start that is wanted, a cycle ago: its flow's place, and the free ones; the segment that is framed is of its flow.
   logic [CARRIES-1:0] free, match_q, free_q;
   logic found, has;
-  logic prepared_q, same_q, same, fresh_q, go;
+  logic prepared_q, same_q, same, fresh_q, go, kept_q, carries;  // carries: there may be something to put before the segment, or to keep of it
 
   // The end of what is framed.
   logic [1:0] odd_left_q;  // octets behind the last word of what is framed
@@ -113,7 +114,9 @@ module walk_carry
   logic [COUNT_W-1:0] packed_count, piece_count, in_count;
   logic [DATA_W-1:0] packed_data, piece_data, in_data;
 
-  assign start_ready_o = start_ready_i && state_q == (start_i.carries ? Issue : Pass);
+  // What was looked up a cycle ago knows of all that is carried but what was kept then.
+  assign carries       = start_i.carries && !(start_i.alone && match_q == '0 && !framing_q && !kept_q);
+  assign start_ready_o = start_ready_i && (state_q == Issue ? wants_i : state_q == Pass && !carries);
   assign issued        = start_valid_i && start_ready_o;
   always_comb begin
     start_o       = start_i;
@@ -124,7 +127,7 @@ module walk_carry
   assign since   = start_i.seq[8:0] - start_i.row.marker_base[8:0];
   assign sooner  = since_q - 9'(carry_q);
   assign phase_o = state_q == Issue ? sooner[8:2] : since[8:2];
-  assign waits_o = wants_i && state_q == Pass && !go;
+  assign waits_o = wants_i && carries && state_q == Pass && !go;
 
   assign framed  = fp_valid_i && fp_beat_i.last && fp_beat_i.seg_last;
   assign passed  = pl_valid_o && pl_ready_i && pl_last_o;
@@ -171,14 +174,16 @@ module walk_carry
       open_q     <= '0;
       prepared_q <= 1'b0;
       fresh_q    <= 1'b0;
+      kept_q     <= 1'b0;
     end else begin
+      kept_q     <= kept;
       framed_q   <= framed_q + 4'(issued) - 4'(framed);
       open_q     <= open_q + 4'(issued) - 4'(passed);
       prepared_q <= wants_i && !issued;
       // What was looked up a cycle ago knows of all places.
       fresh_q    <= !framed;
       unique case (state_q)
-        Pass:    if (go) state_q <= Issue;
+        Pass:    if (go && !issued) state_q <= Issue;
         Issue: begin
           if (issued) state_q <= !joins_q ? Pass : unread_q != '0 ? Feed : Odd;
           else if (!wants_i) state_q <= Pass;
@@ -346,7 +351,7 @@ module walk_carry
     $error("walk_carry: CARRIES and CARRY_BYTES / (DATA_W / 8) must be powers of two from 2 up");
   end
   `WEFT_ASSERT(alone_when_issued, state_q == Issue -> framed_q == '0 && open_q == '0 && !fp_valid_i)
-  `WEFT_ASSERT(wanted_then, issued && start_i.carries -> state_q == Issue && wants_i)
+  `WEFT_ASSERT(wanted_then, issued && carries -> state_q == Issue && wants_i)
   `WEFT_ASSERT(nothing_before, wants_i -> start_i.carries)
   `WEFT_ASSERT(one_place, $onehot0(match))
   `WEFT_ASSERT(no_more_than_counted, framed_q != '1)

@@ -18,8 +18,8 @@
 //            in hand.
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
 //            If the port has no room for more reports (`closed_i`), a segment is walked to the end of its first FPDU and no further.
-//            Beyond a gap the walk stops before an FPDU that is no RDMA Write, whatever else is wrong with it: as if the segment ended inside that
-//            FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one, or by an island before it.
+//            Beyond a gap the walk stops before an FPDU that is neither RDMA Write nor Read Response, whatever else is wrong with it: as if the
+//            segment ended inside that FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one, or as the segment says.
 
 `include "weft_assert.svh"
 
@@ -101,7 +101,7 @@ module walk_check
   // The FPDU.
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;  // in what is framed; in the segment, signed
-  logic next_valid, next_checked, take, take_tail;
+  logic next_valid, next_checked, next_early, take, take_tail;  // early: it may be walked beyond a gap
   class_e next_kind;
   logic   has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // receive_q: queue 0, good so far; bad_*_q: wrong MSN, MO
@@ -110,7 +110,7 @@ module walk_check
   logic       bad_q;  // err_q is not ERR_NONE
   fpdu_tail_t tail_q;
   logic       cut_q;  // not the segment's first FPDU, and no room for its report
-  // Beyond a gap: the FPDU is no RDMA Write; it is the segment's first, and has to have a marker; the walk stops before it.
+  // Beyond a gap: the FPDU is neither Write nor Read Response; it is the segment's first, and has to have a marker; the walk stops before it.
   logic foreign_q, unsure_q, strays, strays_q;
   logic  silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
@@ -210,6 +210,8 @@ module walk_check
   // ------------------------------------------------------------------ the inputs
   // Of a flow that is check only, each good FPDU is for the engine.
   assign next_kind    = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
+  // A Write's opcode is 0, a Read Response's 2.
+  assign next_early   = next_header.valid && next_header.kind == CLASS_TAGGED && (next_header.rdmap_control[3:0] & 4'b1101) == 4'd0;
   assign take         = state_q == Head && next_valid && seg_valid_i;
   assign next_checked = !region_q || region_valid;
   assign take_tail    = state_q == Verdict && tail_valid_i && crc_valid_i && next_checked;
@@ -369,7 +371,7 @@ module walk_check
         header_q.kind <= next_kind;
         offset_q      <= next_offset - 16'(seg_i.carry);
         cut_q         <= next_offset != 16'd0 && closed_i[port];
-        foreign_q     <= seg_i.beyond && !(next_header.valid && next_header.kind == CLASS_TAGGED && next_header.rdmap_control[3:0] == 4'd0);
+        foreign_q     <= seg_i.beyond && !next_early;
         unsure_q      <= seg_i.beyond && !seg_i.certain && next_offset == 16'd0;
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q     <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;

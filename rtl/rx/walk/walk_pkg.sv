@@ -36,9 +36,10 @@ package walk_pkg;
     logic [PLACE_W-1:0] place;
     logic               colour;   // the fence's
     logic               carries;  // an FPDU may be carried into it,
-    logic               fin;      // but none out of it
+    logic               alone;    // unless one is, it ends whole: it is one FPDU
+    logic               fin;      // none is carried out of it
     logic               beyond;   // it is beyond a gap,
-    logic               certain;  // and an FPDU begins there in any case
+    logic               certain;  // and an FPDU begins there, markers or not
     logic [CARRY_W-1:0] carry;    // octets that are put before it
     logic [15:0] flow;
     logic [31:0]        seq;

@@ -157,8 +157,8 @@ pub enum End {
 pub enum Begins {
     /// Next in sequence.
     InOrder,
-    /// Beyond a gap, where an island ends, and an FPDU with it.
-    BehindIsland,
+    /// Beyond a gap, where an FPDU begins: an island ends there, or the two ends have agreed on it.
+    Certain,
     /// Beyond a gap, where only a marker tells whether an FPDU begins.
     Beyond,
 }
@@ -464,8 +464,9 @@ impl Receive<'_> {
         fpdus: &mut Vec<FpduReport>,
     ) -> Walked {
         let mut nowhere = self.tables.positions[usize::from(flow)];
-        let begins = match self.tables.islands.end_at(flow, s.seq) {
-            true => Begins::BehindIsland,
+        let aligned = !self.tables.rx[usize::from(flow)].markers();
+        let begins = match aligned || self.tables.islands.end_at(flow, s.seq) {
+            true => Begins::Certain,
             false => Begins::Beyond,
         };
         let (end, done, _) = self.walk(payload, s.seq, flow, &mut nowhere, fpdus, begins);
@@ -585,22 +586,23 @@ impl Receive<'_> {
     }
 }
 
-/// Beyond a gap an FPDU is walked if it is a Write's, and if it is known that it begins there.
+/// Beyond a gap an FPDU is walked if its place does not depend on those before it, and if it is known that it begins there.
 fn may_be_walked(
     unit: &Unit<'_>,
     header: Option<DdpHeader>,
     markers: Markers,
     begins: Begins,
 ) -> bool {
-    let is_write = header.is_some_and(|header| {
-        header.is_tagged() && opcode_of(header.rdmap_control) == opcode::WRITE
+    let has_place = header.is_some_and(|header| {
+        let opcode = opcode_of(header.rdmap_control);
+        header.is_tagged() && matches!(opcode, opcode::WRITE | opcode::READ_RESPONSE)
     });
     let distance = markers.distance(unit.seq);
     let marked = distance.is_some_and(|distance| distance < unit.wire.len());
     match begins {
         Begins::InOrder => true,
-        Begins::BehindIsland => is_write,
-        Begins::Beyond => is_write && (unit.at > 0 || marked),
+        Begins::Certain => has_place,
+        Begins::Beyond => has_place && (unit.at > 0 || marked),
     }
 }
 

@@ -39,6 +39,19 @@ impl Heard {
     }
 }
 
+/// The region of a card's flow: peers may write.
+pub fn region_row(memory: &Region) -> StagRow {
+    StagRow {
+        valid: StagRow::VALID,
+        key: 0xa5,
+        access: StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE,
+        pd: PD,
+        base: BASE,
+        length: 1 << 16,
+        iova: memory.iova,
+    }
+}
+
 /// A card with a flow that has one region and one receive element.
 pub struct Setup {
     pub bench: Bench,
@@ -58,15 +71,7 @@ impl Setup {
         let memory = bench.region(1 << 16);
         let rq = bench.region(4096);
         let ends = Ends::of(FLOW);
-        let stag = StagRow {
-            valid: StagRow::VALID,
-            key: 0xa5,
-            access: StagRow::LOCAL_WRITE | StagRow::REMOTE_WRITE,
-            pd: PD,
-            base: BASE,
-            length: 1 << 16,
-            iova: memory.iova,
-        };
+        let stag = region_row(&memory);
         bench.stag(STAG, &stag).unwrap();
         let element = ReceiveElement {
             sge0_to: BASE,
@@ -93,6 +98,16 @@ impl Setup {
             rx,
             _rq: rq,
         }
+    }
+
+    /// The region is the sink of a Read as well.
+    pub fn opens_sink(&mut self) {
+        let row = region_row(&self.memory);
+        let row = StagRow {
+            access: row.access | StagRow::READ_SINK,
+            ..row
+        };
+        self.bench.stag(STAG, &row).unwrap();
     }
 
     /// A segment of the flow; `ts` is its TSval.

@@ -13,6 +13,13 @@ pub fn tagged(to: usize, octets: &[u8]) -> Vec<u8> {
     ulpdu
 }
 
+/// A Read Response's segment.
+pub fn response(to: usize, octets: &[u8]) -> Vec<u8> {
+    let mut ulpdu = tagged(to, octets);
+    ulpdu[1] = 0x42;
+    ulpdu
+}
+
 /// A Send's segment, or with queue 1 a Read Request's.
 pub fn untagged(qn: u32, msn: u32, mo: u32, last: bool, octets: &[u8]) -> Vec<u8> {
     let opcode = if qn == 0 { 0x43 } else { 0x41 };

@@ -49,6 +49,8 @@ module rx_front_bench
   input  logic              start_ready_i,
   output logic              start_chained_o,
   output logic              start_beyond_o,
+  output logic              start_certain_o,
+  output logic              start_alone_o,
   output logic [      15:0] start_flow_o,
   output logic [      31:0] start_seq_o,
   output logic [      15:0] start_len_o,
@@ -189,6 +191,8 @@ module rx_front_bench
   assign pl_count_o      = 16'(pl_count);
   assign start_chained_o = start.chained;
   assign start_beyond_o  = start.beyond;
+  assign start_certain_o = start.certain;
+  assign start_alone_o   = start.alone;
   assign start_flow_o    = start.flow;
   assign start_seq_o     = start.seq;
   assign start_len_o     = start.len;

@@ -275,7 +275,7 @@ impl<P: Port> Link<'_, P> {
         .with_ts_recent_valid(ts_valid);
         self.shared.stats.attaches += 1;
         let stood = conn.handover.edge_stands();
-        if self.shared.config.carry && conn.handover.begins_to_carry() {
+        if self.shared.config.carry && conn.handover.begins_to_be_cut() {
             self.write_receive_row();
         }
         let applied = self.port.attach(flow, &row);

@@ -65,7 +65,7 @@ pub struct Told {
     pub cut: bool,
 }
 
-/// Whether the card is to carry FPDUs over the ends of segments: so from the first time on that one has cost the flow.
+/// Whether segments end inside FPDUs. One costs the flow, if its row does not let the card carry what is left over; from then on it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Cuts {
     /// No segment has ended inside an FPDU.
@@ -247,13 +247,13 @@ impl FlowHandover {
 
     // ------------------------------------------------------------------ cut segments
 
-    /// The row asks for FPDUs to be carried.
-    pub fn asks_to_carry(&self) -> bool {
+    /// Its segments are cut, and the row says so.
+    pub fn was_cut(&self) -> bool {
         self.cuts == Cuts::Told
     }
 
-    /// True once: the row is to ask for it from now on. Only of a flow that the card does not have.
-    pub fn begins_to_carry(&mut self) -> bool {
+    /// True once: the row is to say so from now on. Only of a flow that the card does not have.
+    pub fn begins_to_be_cut(&mut self) -> bool {
         let begins = self.cuts == Cuts::Seen && self.owner == Owner::Engine;
         if begins {
             self.cuts = Cuts::Told;

@@ -150,7 +150,7 @@ fn any_frame(rng: &mut Rng, senders: &mut [Sender]) -> Frame {
         window: rng.u16(..),
         flags: ACK | [0, 8][rng.usize(0..2)],
         ecn: rng.u8(0..8),
-        payload: (0..len).map(|_| rng.u8(..)).collect(),
+        payload: any_payload(rng, len),
         ..Tcp::default()
     };
     if stranger {
@@ -266,7 +266,7 @@ fn data_frame(rng: &mut Rng, sender: &mut Sender, flags: u8, seq: u32, len: usiz
         seq,
         flags,
         ts: Some((sender.ts, 0)),
-        payload: (0..len).map(|_| rng.u8(..)).collect(),
+        payload: any_payload(rng, len),
         ..Tcp::default()
     };
     loop {
@@ -358,7 +358,7 @@ macro_rules! rx_front_tests {
                         valid: true,
                         timestamps: flow % 2 == 1,
                         flags: match traffic {
-                            Traffic::Gaps => KEEPS,
+                            Traffic::Gaps => KEEPS | FlowRxRow::MARKERS * rng.u8(0..2),
                             _ => any_flags(&mut rng),
                         },
                         epoch: flow as u8,
@@ -501,7 +501,16 @@ macro_rules! rx_front_tests {
                         let flow = usize::from(o.start_flow);
                         let len = usize::from(o.start_len);
                         let begun = (flow, o.start_seq, len, o.start_chained, o.start_beyond);
+                        let markers = reference.rows[flow].flags & FlowRxRow::MARKERS != 0;
+                        let certain = !markers || reference.is_behind_island(flow, o.start_seq);
+                        if o.start_beyond && o.start_certain != certain {
+                            return Err("whether an FPDU begins there is not told".into());
+                        }
                         let payload = reference.start(begun, i.raw_head)?;
+                        if o.start_alone != (!markers && is_one_fpdu(&payload)) {
+                            return Err("one FPDU or not is not told".into());
+                        }
+                        reference.seen[23] += u32::from(o.start_alone);
                         if o.start_row[2] != reference.rows[flow].epoch {
                             return Err("a start with another row".into());
                         }
@@ -718,16 +727,33 @@ macro_rules! rx_front_tests {
     };
 }
 
+/// Half of them begin with the length of an FPDU that is about as long.
+fn any_payload(rng: &mut Rng, len: usize) -> Vec<u8> {
+    let mut payload: Vec<_> = (0..len).map(|_| rng.u8(..)).collect();
+    if len > 16 && rng.bool() {
+        let length = (len - rng.usize(4..12)) as u16;
+        payload[..2].copy_from_slice(&length.to_be_bytes());
+    }
+    payload
+}
+
+/// The payload is as long as the FPDU with which it begins, if it begins with one (RFC 5044 §4).
+fn is_one_fpdu(payload: &[u8]) -> bool {
+    let length = payload.first_chunk().map(|l| u16::from_be_bytes(*l));
+    let whole = length.map(|l| (usize::from(l) + 2).next_multiple_of(4) + 4);
+    whole == Some(payload.len())
+}
+
 /// Flags of a row, most of the time of one that keeps islands.
 fn any_flags(rng: &mut Rng) -> u8 {
-    let less = [FlowRxRow::MARKERS, FlowRxRow::BEYOND][rng.usize(0..2)];
-    match rng.u8(0..8) {
-        0 => KEEPS & !less,
-        1 => KEEPS | FlowRxRow::CARRY,
-        2 => KEEPS | FlowRxRow::CHECK_ONLY,
-        3 => 0,
-        _ => KEEPS,
-    }
+    let markers = FlowRxRow::MARKERS * rng.u8(0..2);
+    markers
+        | match rng.u8(0..8) {
+            0 => 0,
+            1 => KEEPS | FlowRxRow::CARRY,
+            2 => KEEPS | FlowRxRow::CHECK_ONLY,
+            _ => KEEPS,
+        }
 }
 
 /// Something that the host does to a flow.

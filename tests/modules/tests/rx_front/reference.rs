@@ -8,11 +8,11 @@ pub const FLOWS: usize = 16;
 pub const KEYS: usize = 2 * FLOWS;
 /// Segments in the walk at once.
 const WALKS: usize = 8;
-pub const SEEN: usize = 23;
+pub const SEEN: usize = 24;
 /// Islands of a flow.
 pub const ISLANDS: usize = 8;
 /// Row flags that a flow with islands has, and those of which it has none.
-pub const KEEPS: u8 = FlowRxRow::BEYOND | FlowRxRow::MARKERS;
+pub const KEEPS: u8 = FlowRxRow::BEYOND;
 const KEEPS_NOT: u8 = FlowRxRow::CARRY | FlowRxRow::CHECK_ONLY;
 
 /// CRC32C bit by bit.
@@ -135,7 +135,7 @@ pub struct Reference {
     /// had room, 10 not whole with another of the flow behind. 11 waited its turn, 12 of these behind a walk that took the flow away.
     /// 13 chained to one that is not the youngest of all. 14 waited its turn though its flow was not the card's.
     /// Of islands: 15 walked beyond, 16 over an island, 17 no island free, 18 inside one, 19 overlapping one, 20 joined on both sides, 21 forgotten
-    /// with a detach, 22 by an ATTACH.
+    /// with a detach, 22 by an ATTACH. 23 one FPDU without markers.
     pub seen: [u32; SEEN],
 }
 
@@ -271,6 +271,14 @@ impl Reference {
         let end = tcp.seq.wrapping_add(tcp.payload.len() as u32);
         let mut islands = p.islands.iter().flatten();
         islands.any(|(left, right)| before(tcp.seq, *right) && before(*left, end))
+    }
+
+    /// An island of the flow ends here, where its youngest walk will leave it.
+    pub fn is_behind_island(&self, flow: usize, seq: u32) -> bool {
+        let youngest = self.walked().rfind(|w| w.flow == flow);
+        let position = youngest.map_or(self.positions[flow], |w| w.after);
+        let mut islands = position.islands.iter().flatten();
+        islands.any(|island| island.1 == seq)
     }
 
     /// A walk begins. Answers the payload.

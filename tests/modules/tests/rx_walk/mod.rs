@@ -128,6 +128,8 @@ struct Seen {
     carried: [u64; 2],
     /// Beyond a gap: whole; stopped before the first FPDU, or before another one.
     beyond: [u32; 3],
+    /// Segments of one FPDU of flows that carry, which did not wait.
+    alone: u32,
 }
 
 macro_rules! rx_walk_tests {
@@ -523,9 +525,8 @@ macro_rules! rx_walk_tests {
                                 tails.push_back(n);
                             }
                             let (seq, msn, mo) = (flow.seq, flow.msn, flow.mo);
-                            let may = flow.row.markers && !flow.row.carries;
-                            let beyond = may && rng.bool();
-                            let certain = beyond && rng.bool();
+                            let beyond = !flow.row.carries && rng.bool();
+                            let certain = beyond && (!flow.row.markers || rng.bool());
                             let bytes = flow.segment(&mut rng, &r, beyond);
                             let eager = flow.in_walk == 0 && !flow.row.carries && rng.bool();
                             let fin = rng.u8(0..30) == 0;
@@ -558,7 +559,15 @@ macro_rules! rx_walk_tests {
                         // Given with the row of this cycle; in the cycle in which it is written it is the one before.
                         let flow = &flows[segment.flow];
                         i.start_wanted = flow.row.carries && now >= flow.held && rng.u8(0..20) != 0;
-                        let starts = paces[4].start() && (i.start_wanted || !flow.row.carries);
+                        let stood = i.start_flow == segment.flow as u16;
+                        i.start_flow = segment.flow as u16;
+                        i.start_alone = segment.is_alone();
+                        let may = match i.start_alone && flow.row.carries {
+                            true => stood,
+                            false => i.start_wanted || !flow.row.carries,
+                        };
+                        let starts = paces[4].start() && may;
+                        all.alone += u32::from(starts && i.start_alone && !i.start_wanted);
                         if i.start_wanted || starts {
                             let row = rows_before[segment.flow];
                             segment.row = row;
@@ -571,7 +580,6 @@ macro_rules! rx_walk_tests {
                             i.start_chained = segment.chained;
                             (i.start_beyond, i.start_certain) = (segment.beyond, segment.certain);
                             (i.start_behind, i.start_place) = (flow.place, (started % PLACES) as u8);
-                            i.start_flow = segment.flow as u16;
                             i.start_seq = segment.seq;
                             i.start_len = segment.bytes.len() as u16;
                             i.start_row = flow_row(&row, r.rings[row.ring].log2);
@@ -642,13 +650,13 @@ macro_rules! rx_walk_tests {
                 let (kinds, stops, fences) = (seen.kinds, seen.stops, seen.fences);
                 let [carried, full] = seen.carried;
                 let beyond = seen.beyond;
-                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room, {beyond:?} beyond a gap");
+                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room, {beyond:?} beyond a gap, {} did not wait", seen.alone);
                 if std::env::var_os("RTL_SIM_SEED").is_none() && seeds >= 16 {
                     // Every error of the table in docs/card.md, every end of a walk.
                     assert!(kinds.len() == 19, "what came: {kinds:x?}");
                     assert!(stops.iter().all(|n| *n > 10) && fences > 100);
                     assert!(carried > 100 && full > 0);
-                    assert!(beyond.iter().all(|n| *n > 10));
+                    assert!(beyond.iter().all(|n| *n > 10) && seen.alone > 100);
                 }
             }
         }

@@ -140,12 +140,21 @@ pub struct Segment {
     /// The FPDU that it does not end is carried out of it.
     pub kept: bool,
     pub chained: bool,
-    /// Beyond a gap: nothing but RDMA Writes is walked, and the first one only with a marker, or where it is certain.
+    /// Beyond a gap: nothing but Writes and Read Responses is walked, and the first one only with a marker, or where it is certain.
     pub beyond: bool,
     pub certain: bool,
     pub msn: u32,
     pub mo: u32,
     pub started: u64,
+}
+
+impl Segment {
+    /// Its payload, without markers, is as long as one FPDU (RFC 5044 §4).
+    pub fn is_alone(&self) -> bool {
+        let length = self.bytes.first_chunk().map(|l| u16::from_be_bytes(*l));
+        let whole = length.map(|l| (usize::from(l) + 2).next_multiple_of(4) + 4);
+        !self.row.markers && whole == Some(self.bytes.len())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,8 +245,8 @@ fn framed(s: &Segment, from: usize) -> Framed {
 
 /// The walk of a segment beyond a gap stops before it.
 fn strays(s: &Segment, from: usize, fpdu: &Fpdu) -> bool {
-    let write = header(fpdu).is_some_and(|h| h.tagged && fpdu.plain[3] & 15 == 0);
-    s.beyond && (!write || from == 0 && !fpdu.marked && !s.certain)
+    let early = header(fpdu).is_some_and(|h| h.tagged && [0, 2].contains(&(fpdu.plain[3] & 15)));
+    s.beyond && (!early || from == 0 && !fpdu.marked && !s.certain)
 }
 
 /// Address and bytes of each placement, or for the engine, or Terminate code and counter.

@@ -152,9 +152,12 @@ impl Flow {
             6..9 => rng.usize(100..1500),
             _ => rng.usize(0..5000),
         };
-        let writes = beyond && rng.u8(0..4) != 0;
+        let early = beyond && rng.u8(0..4) != 0;
         let mut ulpdu = match rng.u8(0..12) {
-            _ if writes => self.tagged(rng, r, length, true),
+            _ if early => {
+                let write = rng.u8(0..4) != 0;
+                self.tagged(rng, r, length, write)
+            }
             0..7 => {
                 let write = rng.bool();
                 self.tagged(rng, r, length, write)
