@@ -66,7 +66,8 @@ impl<P: Port> Link<'_, P> {
         let carry = conn.handover.asks_to_carry() && !check_only;
         let markers = conn.rx_markers.0.is_some();
         // A segment cut at random has no certain framing beyond a gap.
-        let beyond = self.shared.config.beyond && markers && !carry && !check_only;
+        let certain = (markers || conn.agreed.aligned) && !carry;
+        let beyond = self.shared.config.beyond && certain && !check_only;
         let rx = FlowRxRow {
             rq_log2: qp.rq.log2(),
             epoch: conn.handover.epoch(),
