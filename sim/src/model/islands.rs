@@ -9,7 +9,7 @@ pub const ISLANDS: usize = 8;
 
 /// The flow keeps islands at all.
 pub fn may_have(row: &FlowRxRow) -> bool {
-    row.beyond() && row.markers() && !row.check_only() && !row.carry()
+    row.beyond() && !row.check_only() && !row.carry()
 }
 
 /// What a segment beyond a gap is to the islands of its flow.

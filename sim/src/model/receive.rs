@@ -596,7 +596,8 @@ fn may_be_walked(
         header.is_tagged() && opcode_of(header.rdmap_control) == opcode::WRITE
     });
     let distance = markers.distance(unit.seq);
-    let marked = distance.is_some_and(|distance| distance < unit.wire.len());
+    // Without markers the two ends have agreed that each segment begins with an FPDU.
+    let marked = distance.is_none_or(|distance| distance < unit.wire.len());
     match begins {
         Begins::InOrder => true,
         Begins::BehindIsland => is_write,
