@@ -371,6 +371,7 @@ package weft_card_pkg;
   parameter logic [7:0] COMMAND_STATUS_RUNG_ON_CARD = 8'd30;
   parameter logic [7:0] COMMAND_STATUS_UNKNOWN_XRCD = 8'd31;
   parameter logic [7:0] COMMAND_STATUS_WRONG_QP_KIND = 8'd32;
+  parameter logic [7:0] COMMAND_STATUS_INVALID_ALIGNED = 8'd33;
 
   // Rungs of the partition ladder.
   parameter logic [7:0] PARTITION_RUNG_HOST = 8'd1;
@@ -1035,7 +1036,7 @@ package weft_card_pkg;
   typedef struct packed {
     logic [191:0] rsvd_104;
     logic [31:0] xrcd;  // number of an XRC domain; CREATE_SRQ: 0, the shared receive queue is in none
-    logic [7:0] rsvd_99;
+    logic [7:0] extensions;  // extensions of the start-up that are asked for, granted, or past start-up agreed on
     logic [7:0] qp_kind;  // what kind of queue pair; 0: reliable connected (QUEUE_PAIR_KIND_*)
     logic [7:0] tos;  // IPv4 type of service of a connection's packets; bits 1:0 are ECN's, and ignored
     logic [7:0] stag_kind;  // what an STag is allocated for (STAG_KIND_*)
@@ -1087,6 +1088,7 @@ package weft_card_pkg;
   parameter int unsigned COMMAND_RTR_WRITE_BIT = 1;  // Write of 0 bytes
   parameter int unsigned COMMAND_RTR_READ_BIT = 2;  // Read of 0 bytes
   parameter int unsigned COMMAND_RTR_FRAME_BIT = 3;  // the frame proposed in 2007, only between Weft ends
+  parameter int unsigned COMMAND_ALIGNED_BIT = 0;  // each segment of either side begins with an FPDU
 
   // A TCP connection on its way to this stack: the private data of ADOPT.
   typedef struct packed {
@@ -1131,7 +1133,8 @@ package weft_card_pkg;
     logic [63:0] recoveries;  // times that fast recovery began
     logic [63:0] timeout;  // retransmission timeout, ns
     logic [63:0] round_trip;  // smoothed round-trip time, ns
-    logic [15:0] rsvd_62;
+    logic [7:0] rsvd_63;
+    logic [7:0] extensions;  // extensions of the start-up that were agreed on
     logic [7:0] flags;
     logic [7:0] congestion;  // who decides how much is under way (CONGESTION_CONTROL_*)
     logic [15:0] ord;  // Reads of this side under way at a time
@@ -1166,6 +1169,7 @@ package weft_card_pkg;
   parameter int unsigned ANSWER_MARKERS_RECEIVED_BIT = 5;  // the other side does
   parameter int unsigned ANSWER_ECN_BIT = 6;  // ECN was agreed on
   parameter int unsigned ANSWER_HAS_ROUND_TRIP_BIT = 7;  // a round trip was measured
+  parameter int unsigned ANSWER_ALIGNED_BIT = 0;  // each segment of either side begins with an FPDU
   parameter int unsigned ANSWER_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating
 
   // A slot of an event ring; 512 bytes for private data follow it. An event has the fields that event_kind names; the others are 0.
@@ -1176,7 +1180,7 @@ package weft_card_pkg;
     logic [15:0] peer_ird;  // ESTABLISHED: the peer's IRD, if has_peer_ird
     logic [31:0] srq;  // number of the shared receive queue
     logic [7:0] said;  // ESTABLISHED: what the peer said of Reads
-    logic [7:0] extensions;  // extensions of the start-up that the peer asks for
+    logic [7:0] extensions;  // extensions of the start-up that the peer asks for, or that were agreed on
     logic [7:0] flags;
     logic [7:0] rtr;  // RTR kinds, if has_rtr
     logic [15:0] terminate;  // the Terminate's layer, type and code, if has_terminate
@@ -1205,7 +1209,8 @@ package weft_card_pkg;
   parameter int unsigned EVENT_ENTRY_MARKERS_RECEIVED_BIT = 5;  // the other side does
   parameter int unsigned EVENT_ENTRY_HAS_TERMINATE_BIT = 6;  // a Terminate ended the queue pair
   parameter int unsigned EVENT_ENTRY_RECEIVED_BIT = 7;  // the peer sent it
-  parameter int unsigned EVENT_ENTRY_XRC_BIT = 0;  // it is an XRC initiator
+  parameter int unsigned EVENT_ENTRY_XRC_BIT = 0;  // the peer is an XRC initiator
+  parameter int unsigned EVENT_ENTRY_ALIGNED_BIT = 1;  // ESTABLISHED: each segment of either side begins with an FPDU
   parameter int unsigned EVENT_ENTRY_HAS_PEER_IRD_BIT = 0;  // its IRD
   parameter int unsigned EVENT_ENTRY_HAS_PEER_ORD_BIT = 1;  // its ORD
   parameter int unsigned EVENT_ENTRY_PHASE_BIT = 0;  // 1 on the first pass through the ring, then alternating

@@ -1,4 +1,4 @@
-//! Writes and Read Responses beyond a gap, of a flow with markers whose card places them there and keeps the flow.
+//! Writes and Read Responses beyond a gap, of a flow whose framing is certain there: its card places them and keeps the flow.
 #![allow(missing_docs)]
 
 use std::ops::Range;
@@ -8,32 +8,58 @@ use crate::bench;
 use bench::card::MEMORY;
 use bench::oracle::fpdu;
 use bench::oracle::segment::Segment;
-use bench::traffic::{long_reads, long_writes, run};
+use bench::traffic::{long_reads, long_writes, run_agreed};
 use bench::under::{Under, BASE, LENGTH, WRITES};
 use bench::*;
 use weft_engine::*;
 use weft_wire::ddp::DdpHeader;
+use weft_wire::mpa::Extensions;
 use weft_wire::tcp::flag;
 
-/// An engine whose peer sends markers, and that peer's stream: Writes, each in a segment of its own.
-struct Marked {
+/// Why framing is certain beyond a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// There are markers.
+    Markers,
+    /// It was agreed that each segment begins with an FPDU.
+    Agreement,
+}
+
+const BOTH: [By; 2] = [By::Markers, By::Agreement];
+
+impl By {
+    /// Who asks the peer for it, or grants it.
+    fn accept(self) -> AcceptParams<'static> {
+        AcceptParams {
+            markers: self == By::Markers,
+            aligned: self == By::Agreement,
+            ..Default::default()
+        }
+    }
+}
+
+/// An engine, and its peer's stream whose framing is certain: Writes, each in a segment of its own.
+struct Framed {
+    by: By,
     t: Under,
     octets: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Marked {
+impl Framed {
+    /// By markers.
     fn new() -> Self {
         Self::with(&|_| ())
     }
 
     fn with(change: &dyn Fn(&mut EngineConfig)) -> Self {
-        let accept = AcceptParams {
-            markers: true,
-            ..Default::default()
-        };
-        let t = Under::agreed(change, &accept);
+        Self::by(By::Markers, change)
+    }
+
+    fn by(by: By, change: &dyn Fn(&mut EngineConfig)) -> Self {
+        let t = Under::agreed(change, &by.accept());
         let mut stream = Self {
+            by,
             t,
             octets: Vec::new(),
             ends: vec![0],
@@ -50,8 +76,8 @@ impl Marked {
     fn push(&mut self, ulpdu: &[u8]) {
         let seq = self.t.start.wrapping_add(self.octets.len() as u32);
         let base = self.t.s.card.rx_row(0).marker_base;
-        self.octets
-            .extend(fpdu::frame(seq, Some(base), true, ulpdu));
+        let markers = (self.by == By::Markers).then_some(base);
+        self.octets.extend(fpdu::frame(seq, markers, true, ulpdu));
         self.ends.push(self.octets.len());
     }
 
@@ -102,44 +128,48 @@ impl Marked {
 
 #[test]
 fn a_gap_is_filled() {
-    let mut m = Marked::new();
-    m.arrives(0..1);
-    m.arrives(2..3);
-    m.says(1, &[(2, 3)]);
-    m.arrives(3..4);
-    m.says(1, &[(2, 4)]);
-    m.arrives(5..6);
-    m.says(1, &[(5, 6), (2, 4)]);
-    m.arrives(1..2);
-    m.says(4, &[(5, 6)]);
-    m.arrives(4..5);
-    m.says(6, &[]);
-    m.arrives(6..7);
-    m.has(7, 0);
-    let stats = m.t.s.engine.stats();
-    assert_eq!((stats.attaches, stats.segments_beyond), (1, 3));
-    assert_eq!(stats.bytes_copied, 0);
+    for by in BOTH {
+        let mut m = Framed::by(by, &|_| ());
+        m.arrives(0..1);
+        m.arrives(2..3);
+        m.says(1, &[(2, 3)]);
+        m.arrives(3..4);
+        m.says(1, &[(2, 4)]);
+        m.arrives(5..6);
+        m.says(1, &[(5, 6), (2, 4)]);
+        m.arrives(1..2);
+        m.says(4, &[(5, 6)]);
+        m.arrives(4..5);
+        m.says(6, &[]);
+        m.arrives(6..7);
+        m.has(7, 0);
+        let stats = m.t.s.engine.stats();
+        assert_eq!((stats.attaches, stats.segments_beyond), (1, 3));
+        assert_eq!(stats.bytes_copied, 0);
+    }
 }
 
 /// What comes again of an island is told once as such (RFC 2883).
 #[test]
 fn what_was_placed_comes_again() {
-    let mut m = Marked::new();
-    m.arrives(2..4);
-    m.arrives(3..4);
-    m.says(0, &[(3, 4), (2, 4)]);
-    m.arrives(1..2);
-    m.says(0, &[(1, 4)]);
-    m.arrives(0..1);
-    m.says(4, &[]);
-    m.has(4, 0);
+    for by in BOTH {
+        let mut m = Framed::by(by, &|_| ());
+        m.arrives(2..4);
+        m.arrives(3..4);
+        m.says(0, &[(3, 4), (2, 4)]);
+        m.arrives(1..2);
+        m.says(0, &[(1, 4)]);
+        m.arrives(0..1);
+        m.says(4, &[]);
+        m.has(4, 0);
+    }
 }
 
 /// One island more than the card keeps: the flow is the engine's, which passes what the card has placed, until the card has the flow again.
 #[test]
 fn too_many_islands() {
     for replay in [0, 8192] {
-        let mut m = Marked::with(&|config| config.replay = replay);
+        let mut m = Framed::with(&|config| config.replay = replay);
         for n in (1..18).step_by(2) {
             assert_eq!(m.t.s.card.attached(), 1);
             m.arrives(n..n + 1);
@@ -163,7 +193,7 @@ fn too_many_islands() {
 /// A Send beyond a gap takes the flow; the Write before it in its segment was placed. Both are there in their order.
 #[test]
 fn a_send_beyond_a_gap() {
-    let mut m = Marked::new();
+    let mut m = Framed::new();
     let to = BASE + ((WRITES - 1) * LENGTH) as u64;
     let sges = [sge(m.t.stag, to - BASE, LENGTH as u32)];
     let (s, qp) = (&mut m.t.s, m.t.qp);
@@ -195,21 +225,23 @@ fn a_send_beyond_a_gap() {
 /// A sender that cuts anew what it sends again: a segment that meets an island is the engine's.
 #[test]
 fn cut_anew() {
-    let mut m = Marked::new();
-    m.arrives(2..4);
-    let (first, last) = (m.ends[1] - 100, m.ends[2] + 300);
-    m.octets(0..first, 0);
-    m.octets(first..last, 0);
-    assert_eq!(m.t.acked, m.at(4));
-    m.arrives(4..5);
-    m.t.has(5);
-    assert_eq!(m.t.s.card.attached(), 1);
+    for by in BOTH {
+        let mut m = Framed::by(by, &|_| ());
+        m.arrives(2..4);
+        let (first, last) = (m.ends[1] - 100, m.ends[2] + 300);
+        m.octets(0..first, 0);
+        m.octets(first..last, 0);
+        assert_eq!(m.t.acked, m.at(4));
+        m.arrives(4..5);
+        m.t.has(5);
+        assert_eq!(m.t.s.card.attached(), 1);
+    }
 }
 
 /// The flow is taken away, or the card loses it, with islands there: they are the engine's account from there on.
 #[test]
 fn an_error_beyond_a_gap() {
-    let mut m = Marked::new();
+    let mut m = Framed::new();
     m.arrives(1..2);
     let at = m.ends[3] + 40;
     m.octets[at] ^= 1;
@@ -227,38 +259,94 @@ fn an_error_beyond_a_gap() {
 /// Behind a FIN nothing is an island, and one before it is passed.
 #[test]
 fn a_fin_behind_an_island() {
-    let mut m = Marked::new();
-    m.arrives(1..2);
-    let end = m.ends[3];
-    m.octets(m.ends[2]..end, flag::FIN);
-    m.arrives(0..1);
-    m.t.has(3);
-    m.t.has_fin(m.at(3));
+    for by in BOTH {
+        let mut m = Framed::by(by, &|_| ());
+        m.arrives(1..2);
+        let end = m.ends[3];
+        m.octets(m.ends[2]..end, flag::FIN);
+        m.arrives(0..1);
+        m.t.has(3);
+        m.t.has_fin(m.at(3));
+    }
 }
 
-/// The row asks for it with markers alone, and where the configuration says so.
+/// The row asks for it where framing is certain alone, and where the configuration says so.
 #[test]
 fn who_asks_for_it() {
-    let row = |m: &Marked| m.t.s.card.rx_row(0);
-    let m = Marked::new();
-    assert!(row(&m).markers() && row(&m).beyond() && !row(&m).carry());
-    let mut m = Marked::with(&|config| config.beyond = false);
-    assert!(!row(&m).beyond());
-    m.arrives(1..2);
-    assert_eq!(m.t.s.card.attached(), 0);
+    let row = |m: &Framed| m.t.s.card.rx_row(0);
+    for by in BOTH {
+        let m = Framed::by(by, &|_| ());
+        assert_eq!(row(&m).markers(), by == By::Markers);
+        assert!(row(&m).beyond() && !row(&m).carry());
+        let mut m = Framed::by(by, &|config| config.beyond = false);
+        assert!(!row(&m).beyond());
+        m.arrives(1..2);
+        assert_eq!(m.t.s.card.attached(), 0);
+        // Where segments are cut an FPDU is carried, and nothing is placed beyond a gap.
+        let mut m = Framed::by(by, &|_| ());
+        let cut = m.ends[1] - 100;
+        m.octets(0..cut, 0);
+        m.octets(cut..m.ends[1], 0);
+        assert!(row(&m).carry() && !row(&m).beyond());
+        m.arrives(2..3);
+        assert_eq!(m.t.s.card.attached(), 0);
+        m.arrives(1..2);
+        m.replays();
+        m.says(3, &[]);
+        m.t.has(3);
+    }
     let t = Under::new(4);
     assert!(!t.s.card.rx_row(0).beyond());
-    // Where segments are cut an FPDU is carried, and nothing is placed beyond a gap.
-    let mut m = Marked::new();
-    let cut = m.ends[1] - 100;
-    m.octets(0..cut, 0);
-    m.octets(cut..m.ends[1], 0);
-    assert!(row(&m).carry() && !row(&m).beyond());
+    // Asked for, and not granted; not asked for.
+    for (asked, granted) in [
+        (Extensions::ALIGNED, By::Markers),
+        (Extensions::NONE, By::Agreement),
+    ] {
+        let accept = AcceptParams {
+            markers: false,
+            ..granted.accept()
+        };
+        let t = Under::asked(&|_| (), asked, &accept);
+        assert!(!t.s.card.rx_row(0).beyond());
+    }
+}
+
+/// A box makes segments anew, and one beyond a gap begins inside an FPDU, whose payload looks like a Write, all but its CRC: nothing of it is placed, the card
+/// gives up the flow, and what comes in order is right.
+#[test]
+fn a_segment_that_begins_inside_an_fpdu() {
+    let mut m = Framed::by(By::Agreement, &|_| ());
+    let stag = m.t.stag;
+    let header = |n: usize| DdpHeader::tagged(true, 0x40, stag, BASE + (n * LENGTH) as u64);
+    let mut looks = fpdu::frame(0, None, true, &Segment::from(&header(9)).with(&[77; 300]));
+    let last = looks.len() - 1;
+    looks[last] ^= 1;
+    let mut payload = vec![2; LENGTH];
+    payload[100..100 + looks.len()].copy_from_slice(&looks);
+    m.octets.truncate(m.ends[1]);
+    m.ends.truncate(2);
+    m.push(&Segment::from(&header(1)).with(&payload));
+    m.push(&Segment::from(&header(2)).with(&[3; LENGTH]));
+    // Behind the second FPDU's length field and header.
+    let inside = m.ends[1] + 16 + 100;
+    m.octets(inside..m.ends[2], 0);
+    assert_eq!(m.t.s.card.attached(), 0);
+    assert_eq!(m.t.s.card.placed, 0);
+    m.octets(0..inside, 0);
+    m.replays();
+    m.says(2, &[]);
+    m.arrives(2..3);
+    m.says(3, &[]);
+    assert_eq!(m.t.s.card.attached(), 1);
+    let sink = m.t.s.card.bytes(MEMORY, 10 * LENGTH).unwrap();
+    assert_eq!(sink[LENGTH..2 * LENGTH], payload[..]);
+    assert!(sink[3 * LENGTH..].iter().all(|byte| *byte == 0));
+    assert_eq!(m.t.s.engine.stats().terminates_sent, 0);
 }
 
 /// Two Reads are out, each of two FPDUs' payload, and their responses are the stream from its first octet on.
-fn reads() -> (Marked, u32) {
-    let mut m = Marked::new();
+fn reads() -> (Framed, u32) {
+    let mut m = Framed::new();
     (m.octets, m.ends) = (Vec::new(), vec![0]);
     let length = (WRITES * LENGTH) as u64;
     let (s, qp) = (&mut m.t.s, m.t.qp);
@@ -279,7 +367,7 @@ fn reads() -> (Marked, u32) {
     (m, sink)
 }
 
-impl Marked {
+impl Framed {
     fn respond(&mut self, sink: u32, to: u64, last: bool, byte: u8) {
         let header = DdpHeader::tagged(last, 0x42, sink, to);
         self.push(&Segment::from(&header).with(&[byte; LENGTH]));
@@ -337,7 +425,7 @@ fn responses_wait_without_the_card() {
 /// A response that nobody asked for, beyond a gap, ends the connection when the stream has come to it, and not before.
 #[test]
 fn a_response_that_is_wrong() {
-    let says = |m: &Marked| {
+    let says = |m: &Framed| {
         let stats = m.t.s.engine.stats();
         (stats.responses_unasked, stats.terminates_sent)
     };
@@ -356,18 +444,18 @@ fn a_response_that_is_wrong() {
 /// With one frame in a hundred lost, the card keeps the flow of responses, too.
 #[test]
 fn lost_responses_stay_the_cards() {
-    for beyond in [true, false] {
+    for (by, beyond) in BOTH.map(|by| [(by, true), (by, false)]).concat() {
         let mut b = Bench::with(6, &|config| config.beyond = beyond);
         b.keep_capture = false;
-        let accept = AcceptParams {
-            markers: true,
+        let params = ConnectParams {
+            aligned: by == By::Agreement,
             ..Default::default()
         };
-        let pair = b.connect(&ConnectParams::default(), &accept);
+        let pair = b.connect(&params, &by.accept());
         b.faults.loss = 655;
         long_reads(&mut b, &pair, 60);
         let stats = *b.hosts[1].engine.stats();
-        eprintln!("{beyond}: {stats:?}");
+        eprintln!("{by:?}, {beyond}: {stats:?}");
         if beyond {
             assert_eq!((stats.attaches, stats.bytes_copied), (1, 0), "{stats:?}");
             assert!(stats.segments_beyond > 20, "{stats:?}");
@@ -380,18 +468,18 @@ fn lost_responses_stay_the_cards() {
 /// With one frame in a hundred lost, the card keeps the flow, and nothing is copied.
 #[test]
 fn losses_stay_the_cards() {
-    for beyond in [true, false] {
+    for (by, beyond) in BOTH.map(|by| [(by, true), (by, false)]).concat() {
         let mut b = Bench::with(5, &|config| config.beyond = beyond);
         b.keep_capture = false;
-        let accept = AcceptParams {
-            markers: true,
+        let params = ConnectParams {
+            aligned: by == By::Agreement,
             ..Default::default()
         };
-        let pair = b.connect(&ConnectParams::default(), &accept);
+        let pair = b.connect(&params, &by.accept());
         b.faults.loss = 655;
         long_writes(&mut b, &pair, 60);
         let stats = *b.hosts[1].engine.stats();
-        eprintln!("{beyond}: {stats:?}");
+        eprintln!("{by:?}, {beyond}: {stats:?}");
         if beyond {
             assert_eq!((stats.attaches, stats.bytes_copied), (1, 0), "{stats:?}");
             assert!(stats.segments_beyond > 20, "{stats:?}");
@@ -404,24 +492,34 @@ fn losses_stay_the_cards() {
 /// Losses beside everything else that goes wrong: every octet is right, and no slot is lost.
 #[test]
 fn losses_and_everything() {
-    for faults in [
-        Faults {
-            loss: 2000,
-            ..Default::default()
-        },
-        Faults::EVERYTHING,
-    ] {
+    for (by, faults) in BOTH
+        .map(|by| {
+            let loss = Faults {
+                loss: 2000,
+                ..Default::default()
+            };
+            [(by, loss), (by, Faults::EVERYTHING)]
+        })
+        .concat()
+    {
         let mut beyond = 0;
         for seed in 0..40 {
-            let b = run(4 * seed + 3, faults, &|config| {
+            let change = |config: &mut EngineConfig| {
                 config.replay = if seed & 1 == 0 { 0 } else { 4096 };
-            });
+            };
+            let params = ConnectParams {
+                markers: by == By::Markers,
+                aligned: by == By::Agreement,
+                ..Default::default()
+            };
+            let ways = (&params, &by.accept());
+            let b = run_agreed(4 * seed + 3, faults, &change, &|_| (), ways);
             for host in &b.hosts {
                 assert_eq!(host.card.lent_out(), 0, "seed {seed}: a slot is lost");
                 beyond += host.engine.stats().segments_beyond;
             }
         }
-        eprintln!("{beyond} segments beyond gaps");
-        assert!(beyond > 50, "{beyond}");
+        eprintln!("{by:?}: {beyond} segments beyond gaps");
+        assert!(beyond > 50, "{by:?}: {beyond}");
     }
 }

@@ -180,6 +180,45 @@ fn a_connection_by_records_alone() {
     stop.unwrap();
 }
 
+/// Each segment begins with an FPDU: asked for, granted and told by records.
+#[test]
+fn aligned_by_records() {
+    for (asked, granted) in [(true, true), (true, false), (false, true)] {
+        let mut b = Bench::new(4);
+        let mut rings = [Commander::new(), Commander::new()];
+        let qps = [b.hosts[0].qp(), b.hosts[1].qp()];
+        b.call(1, |e, _, _| e.listen(4791, 8)).unwrap();
+        let params = ConnectParams {
+            remote: Endpoint {
+                ip: [10, 0, 0, 2],
+                port: 4791,
+            },
+            aligned: asked,
+            ..ConnectParams::default()
+        };
+        let connect = commands::connect(qps[0], &params);
+        rings[0].command(&mut b, 0, connect, &[]).unwrap();
+        let Event::ConnectRequest { conn, .. } = through_a_ring(b.event_of(1, 1000 * MS)) else {
+            panic!("no request");
+        };
+        let params = AcceptParams {
+            aligned: granted,
+            ..AcceptParams::default()
+        };
+        let accept = commands::accept(conn, qps[1], &params);
+        rings[1].command(&mut b, 1, accept, &[]).unwrap();
+        for (n, ring) in rings.iter_mut().enumerate() {
+            let Event::Established { agreed, .. } = through_a_ring(b.event_of(n, 1000 * MS)) else {
+                panic!("host {n}");
+            };
+            assert_eq!(agreed.aligned, asked && granted);
+            let answer = ring.command(&mut b, n, commands::query_qp(qps[n]), &[]);
+            let told = commands::connection_of(&answer.unwrap()).unwrap().unwrap();
+            assert_eq!(told.agreed, Some(agreed));
+        }
+    }
+}
+
 #[test]
 fn refusals_come_back_by_records() {
     let mut b = Bench::new(2);

@@ -4,6 +4,7 @@ mod acceptance;
 mod accounts;
 mod acks;
 mod against_oracle;
+mod aligned;
 mod atomics;
 mod bad_input;
 mod bench;

@@ -148,6 +148,7 @@ fn a_login_of_bytes_then_the_start_up_then_messages() {
         say(&mut b, 0, c[0], b"RDMA from here on");
         let params = ConnectParams {
             markers: seed % 3 == 0,
+            aligned: seed % 2 == 0,
             private_data: b"behind the login",
             ..ConnectParams::default()
         };
@@ -163,7 +164,10 @@ fn a_login_of_bytes_then_the_start_up_then_messages() {
         };
         assert_eq!((conn, &*private_data), (c[1], &b"behind the login"[..]));
         let other = b.hosts[1].qp();
-        let accept = AcceptParams::default();
+        let accept = AcceptParams {
+            aligned: seed % 4 == 0,
+            ..AcceptParams::default()
+        };
         let wrong = b.call(1, |e, now, card| e.accept(now, conn, other, &accept, card));
         assert_eq!(wrong, Err(Error::WrongQpState));
         let qp = s.qps[1];
@@ -172,7 +176,7 @@ fn a_login_of_bytes_then_the_start_up_then_messages() {
         for n in [0, 1] {
             let event = b.event_of(n, LIMIT);
             assert!(
-                matches!(event, Event::Established { qp, .. } if qp == s.qps[n]),
+                matches!(event, Event::Established { qp, agreed, .. } if qp == s.qps[n] && agreed.aligned == accept.aligned),
                 "seed {seed}: {event:?}"
             );
         }
@@ -207,6 +211,7 @@ fn past_the_start_up_fpdus_follow_the_last_byte() {
             ird: 4,
             ord: 4,
             rtr: None,
+            aligned: seed % 4 == 0,
         };
         let theirs = Agreed {
             markers_sent: agreed.markers_received,
@@ -248,6 +253,13 @@ fn a_start_of_mpa_that_makes_no_sense_is_refused_and_the_bytes_go_on() {
         refused,
         Err(Refusal::Engine(Error::InvalidReadDepth(20_000)))
     );
+    let bare = Agreed {
+        aligned: true,
+        revision: 2,
+        ..Agreed::default()
+    };
+    let refused = start(&mut b, 0, c[0], &StartMpa::Past(bare));
+    assert_eq!(refused, Err(Refusal::Engine(Error::InvalidAligned)));
     let both = commands::start_mpa(c[0], &StartMpa::Passive).with_past_start_up(true);
     let answer = b.call(0, |e, now, card| e.execute(now, &both, &[], card));
     assert_eq!(commands::outcome(&answer), Err(Refusal::Malformed));

@@ -441,9 +441,9 @@ fn after_a_lost_syn_ack_one_segment_goes_first() {
 /// a message number.
 #[test]
 fn the_frame_of_2007_lets_the_responder_speak_first() {
-    for markers in [false, true] {
+    for (markers, cut) in [(false, false), (true, false), (true, true)] {
         let mut b = Bench::new(12);
-        if markers {
+        if cut {
             b.faults.split = 1 << 15;
         }
         let params = ConnectParams {
@@ -476,6 +476,9 @@ fn the_frame_of_2007_lets_the_responder_speak_first() {
             assert_eq!(b.memory(to, regions[to].1, 20_000), bytes);
             b.completions_of(from, 1, 10_000 * MS);
         }
+        // The card knows where FPDUs and markers begin.
+        let by_hand = b.hosts[1].engine.stats().fpdus_software;
+        assert!(cut || by_hand == 0, "{markers}: {by_hand}");
     }
 }
 

@@ -3118,9 +3118,9 @@ pub mod command_opcode {
     pub const LISTEN: u8 = 9;
     /// listens no more: port
     pub const UNLISTEN: u8 = 10;
-    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, tos, private data; conn
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, extensions, revision, next_hop, mtu, tos, private data; conn
     pub const CONNECT: u8 = 11;
-    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, tos, private data
+    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, extensions, tos, private data
     pub const ACCEPT: u8 = 12;
     /// answers a request with no: conn, private data
     pub const REJECT: u8 = 13;
@@ -3132,7 +3132,7 @@ pub mod command_opcode {
     pub const RESOLVE: u8 = 16;
     /// makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn
     pub const ADOPT: u8 = 17;
-    /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
+    /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, extensions, revision
     pub const START_MPA: u8 = 18;
     /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit, xrcd; srq
     pub const CREATE_SRQ: u8 = 19;
@@ -3176,9 +3176,9 @@ pub enum CommandOpcode {
     Listen = 9,
     /// listens no more: port
     Unlisten = 10,
-    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, tos, private data; conn
+    /// connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, extensions, revision, next_hop, mtu, tos, private data; conn
     Connect = 11,
-    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, tos, private data
+    /// answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, extensions, tos, private data
     Accept = 12,
     /// answers a request with no: conn, private data
     Reject = 13,
@@ -3190,7 +3190,7 @@ pub enum CommandOpcode {
     Resolve = 16,
     /// makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn
     Adopt = 17,
-    /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision
+    /// ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, extensions, revision
     StartMpa = 18,
     /// a new shared receive queue: pd, recv_depth, max_sge, srq_limit, xrcd; srq
     CreateSrq = 19,
@@ -3324,14 +3324,14 @@ impl CommandOpcode {
             Self::QueryQp => "asks for a queue pair: qp; state and its connection",
             Self::Listen => "listens: port, backlog; port",
             Self::Unlisten => "listens no more: port",
-            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, revision, next_hop, mtu, tos, private data; conn",
-            Self::Accept => "answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, tos, private data",
+            Self::Connect => "connects a queue pair: qp, remote_ip, remote_port, port, ird, ord, rtr, flags, extensions, revision, next_hop, mtu, tos, private data; conn",
+            Self::Accept => "answers a request with a queue pair: conn, qp, ird, ord, rtr, crc and markers of flags, extensions, tos, private data",
             Self::Reject => "answers a request with no: conn, private data",
             Self::Disconnect => "closes in order: conn",
             Self::Abort => "closes at once: conn",
             Self::Resolve => "asks for the next station on the way to an address, by ARP if it is not known: remote_ip; next_hop",
             Self::Adopt => "makes a stream of a TCP connection of another stack: qp, port, remote_ip, remote_port, and a ring (stag, base_to, region_length) at whose begin lie the bytes not acknowledged, and behind them those not read; private data: a stream_state; conn",
-            Self::StartMpa => "ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, revision",
+            Self::StartMpa => "ends a stream's plain bytes, RDMA follows: conn, passive or past_start_up of flags, ird, ord; to begin the start-up also what CONNECT has, with private data; past it crc, markers, markers_sent, extensions, revision",
             Self::CreateSrq => "a new shared receive queue: pd, recv_depth, max_sge, srq_limit, xrcd; srq",
             Self::DestroySrq => "removes one that no queue pair has: srq",
             Self::ModifySrq => "asks for an event at a limit: srq, srq_limit",
@@ -3572,6 +3572,8 @@ pub mod command_status {
     pub const UNKNOWN_XRCD: u8 = 31;
     /// a queue pair of this kind does not do that
     pub const WRONG_QP_KIND: u8 = 32;
+    /// segments that begin with an FPDU, without revision 2 or without CRC32C
+    pub const INVALID_ALIGNED: u8 = 33;
 }
 
 /// What became of a command. Unless it was DONE, nothing was changed.
@@ -3642,11 +3644,13 @@ pub enum CommandStatus {
     UnknownXrcd = 31,
     /// a queue pair of this kind does not do that
     WrongQpKind = 32,
+    /// segments that begin with an FPDU, without revision 2 or without CRC32C
+    InvalidAligned = 33,
 }
 
 impl CommandStatus {
     /// All of them.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Done,
         Self::Malformed,
         Self::UnknownPd,
@@ -3679,6 +3683,7 @@ impl CommandStatus {
         Self::RungOnCard,
         Self::UnknownXrcd,
         Self::WrongQpKind,
+        Self::InvalidAligned,
     ];
 
     /// The number.
@@ -3721,6 +3726,7 @@ impl CommandStatus {
             30 => Some(Self::RungOnCard),
             31 => Some(Self::UnknownXrcd),
             32 => Some(Self::WrongQpKind),
+            33 => Some(Self::InvalidAligned),
             _ => None,
         }
     }
@@ -3760,6 +3766,7 @@ impl CommandStatus {
             Self::RungOnCard => "RUNG_ON_CARD",
             Self::UnknownXrcd => "UNKNOWN_XRCD",
             Self::WrongQpKind => "WRONG_QP_KIND",
+            Self::InvalidAligned => "INVALID_ALIGNED",
         }
     }
 
@@ -3798,6 +3805,7 @@ impl CommandStatus {
             Self::RungOnCard => "rung: the control of this card is on its own processor",
             Self::UnknownXrcd => "no such XRC domain",
             Self::WrongQpKind => "a queue pair of this kind does not do that",
+            Self::InvalidAligned => "segments that begin with an FPDU, without revision 2 or without CRC32C",
         }
     }
 }
@@ -8954,6 +8962,8 @@ pub struct Command {
     pub tos: u8,
     /// what kind of queue pair; 0: reliable connected
     pub qp_kind: u8,
+    /// extensions of the start-up that are asked for, granted, or past start-up agreed on
+    pub extensions: u8,
     /// number of an XRC domain; CREATE_SRQ: 0, the shared receive queue is in none
     pub xrcd: u32,
 }
@@ -9023,6 +9033,8 @@ impl Command {
     pub const TOS_AT: usize = 97;
     /// Where qp_kind begins.
     pub const QP_KIND_AT: usize = 98;
+    /// Where extensions begins.
+    pub const EXTENSIONS_AT: usize = 99;
     /// Where xrcd begins.
     pub const XRCD_AT: usize = 100;
     /// Bit 0: either side may send first.
@@ -9063,6 +9075,8 @@ impl Command {
     pub const RTR_READ: u8 = 0x4;
     /// Bit 3: the frame proposed in 2007, only between Weft ends.
     pub const RTR_FRAME: u8 = 0x8;
+    /// Bit 0: each segment of either side begins with an FPDU.
+    pub const ALIGNED: u8 = 0x1;
 
     /// The record as it lies in memory.
     #[inline]
@@ -9099,6 +9113,7 @@ impl Command {
         b[96..97].copy_from_slice(&self.stag_kind.to_le_bytes());
         b[97..98].copy_from_slice(&self.tos.to_le_bytes());
         b[98..99].copy_from_slice(&self.qp_kind.to_le_bytes());
+        b[99..100].copy_from_slice(&self.extensions.to_le_bytes());
         b[100..104].copy_from_slice(&self.xrcd.to_le_bytes());
         b
     }
@@ -9138,6 +9153,7 @@ impl Command {
             stag_kind: u8::from_le_bytes([b[96]]),
             tos: u8::from_le_bytes([b[97]]),
             qp_kind: u8::from_le_bytes([b[98]]),
+            extensions: u8::from_le_bytes([b[99]]),
             xrcd: u32::from_le_bytes([b[100], b[101], b[102], b[103]]),
         }
     }
@@ -9394,6 +9410,18 @@ impl Command {
     pub fn qp_kind(&self) -> Result<QueuePairKind, UnknownValue> {
         QueuePairKind::try_from(self.qp_kind)
     }
+
+    /// Bit 0: each segment of either side begins with an FPDU.
+    pub const fn aligned(&self) -> bool {
+        self.extensions & Self::ALIGNED != 0
+    }
+
+    /// The same with aligned set or clear.
+    #[must_use]
+    pub const fn with_aligned(mut self, on: bool) -> Self {
+        self.extensions = self.extensions & !Self::ALIGNED | if on { Self::ALIGNED } else { 0 };
+        self
+    }
 }
 
 /// A TCP connection on its way to this stack: the private data of ADOPT. 64 bytes.
@@ -9639,6 +9667,8 @@ pub struct Answer {
     pub congestion: u8,
     /// Its bits have getters.
     pub flags: u8,
+    /// extensions of the start-up that were agreed on
+    pub extensions: u8,
     /// smoothed round-trip time, ns
     pub round_trip: u64,
     /// retransmission timeout, ns
@@ -9712,6 +9742,8 @@ impl Answer {
     pub const CONGESTION_AT: usize = 60;
     /// Where flags begins.
     pub const FLAGS_AT: usize = 61;
+    /// Where extensions begins.
+    pub const EXTENSIONS_AT: usize = 62;
     /// Where round_trip begins.
     pub const ROUND_TRIP_AT: usize = 64;
     /// Where timeout begins.
@@ -9762,6 +9794,8 @@ impl Answer {
     pub const ECN: u8 = 0x40;
     /// Bit 7: a round trip was measured.
     pub const HAS_ROUND_TRIP: u8 = 0x80;
+    /// Bit 0: each segment of either side begins with an FPDU.
+    pub const ALIGNED: u8 = 0x1;
     /// Bit 0: 1 on the first pass through the ring, then alternating.
     pub const PHASE: u8 = 0x1;
 
@@ -9790,6 +9824,7 @@ impl Answer {
         b[58..60].copy_from_slice(&self.ord.to_le_bytes());
         b[60..61].copy_from_slice(&self.congestion.to_le_bytes());
         b[61..62].copy_from_slice(&self.flags.to_le_bytes());
+        b[62..63].copy_from_slice(&self.extensions.to_le_bytes());
         b[64..72].copy_from_slice(&self.round_trip.to_le_bytes());
         b[72..80].copy_from_slice(&self.timeout.to_le_bytes());
         b[80..88].copy_from_slice(&self.recoveries.to_le_bytes());
@@ -9831,6 +9866,7 @@ impl Answer {
             ord: u16::from_le_bytes([b[58], b[59]]),
             congestion: u8::from_le_bytes([b[60]]),
             flags: u8::from_le_bytes([b[61]]),
+            extensions: u8::from_le_bytes([b[62]]),
             round_trip: u64::from_le_bytes([b[64], b[65], b[66], b[67], b[68], b[69], b[70], b[71]]),
             timeout: u64::from_le_bytes([b[72], b[73], b[74], b[75], b[76], b[77], b[78], b[79]]),
             recoveries: u64::from_le_bytes([b[80], b[81], b[82], b[83], b[84], b[85], b[86], b[87]]),
@@ -10006,6 +10042,18 @@ impl Answer {
         self
     }
 
+    /// Bit 0: each segment of either side begins with an FPDU.
+    pub const fn aligned(&self) -> bool {
+        self.extensions & Self::ALIGNED != 0
+    }
+
+    /// The same with aligned set or clear.
+    #[must_use]
+    pub const fn with_aligned(mut self, on: bool) -> Self {
+        self.extensions = self.extensions & !Self::ALIGNED | if on { Self::ALIGNED } else { 0 };
+        self
+    }
+
     /// QUERY_QP: the queue pair's; RUNG_*: the one asked for: by its name.
     pub fn rung(&self) -> Result<PartitionRung, UnknownValue> {
         PartitionRung::try_from(self.rung)
@@ -10057,7 +10105,7 @@ pub struct EventEntry {
     pub rtr: u8,
     /// Its bits have getters.
     pub flags: u8,
-    /// extensions of the start-up that the peer asks for
+    /// extensions of the start-up that the peer asks for, or that were agreed on
     pub extensions: u8,
     /// ESTABLISHED: what the peer said of Reads
     pub said: u8,
@@ -10140,8 +10188,10 @@ impl EventEntry {
     pub const HAS_TERMINATE: u8 = 0x40;
     /// Bit 7: the peer sent it.
     pub const RECEIVED: u8 = 0x80;
-    /// Bit 0: it is an XRC initiator.
+    /// Bit 0: the peer is an XRC initiator.
     pub const XRC: u8 = 0x1;
+    /// Bit 1: ESTABLISHED: each segment of either side begins with an FPDU.
+    pub const ALIGNED: u8 = 0x2;
     /// Bit 0: its IRD.
     pub const HAS_PEER_IRD: u8 = 0x1;
     /// Bit 1: its ORD.
@@ -10364,7 +10414,7 @@ impl EventEntry {
         self
     }
 
-    /// Bit 0: it is an XRC initiator.
+    /// Bit 0: the peer is an XRC initiator.
     pub const fn xrc(&self) -> bool {
         self.extensions & Self::XRC != 0
     }
@@ -10373,6 +10423,18 @@ impl EventEntry {
     #[must_use]
     pub const fn with_xrc(mut self, on: bool) -> Self {
         self.extensions = self.extensions & !Self::XRC | if on { Self::XRC } else { 0 };
+        self
+    }
+
+    /// Bit 1: ESTABLISHED: each segment of either side begins with an FPDU.
+    pub const fn aligned(&self) -> bool {
+        self.extensions & Self::ALIGNED != 0
+    }
+
+    /// The same with aligned set or clear.
+    #[must_use]
+    pub const fn with_aligned(mut self, on: bool) -> Self {
+        self.extensions = self.extensions & !Self::ALIGNED | if on { Self::ALIGNED } else { 0 };
         self
     }
 

@@ -37,6 +37,8 @@ impl Extensions {
     pub const XRC: Self = Self(1);
     /// [`RtrKinds::FRAME`], as the set has it.
     const RTR_FRAME: Self = Self(2);
+    /// Each segment of either side begins with an FPDU. Who is not granted it goes on without.
+    pub const ALIGNED: Self = Self(4);
 
     /// True if nothing is in the set.
     pub const fn is_empty(self) -> bool {
@@ -56,7 +58,7 @@ impl Extensions {
 
     /// What either has.
     #[must_use]
-    const fn union(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
@@ -268,7 +270,8 @@ impl<'a> StartupFrame<'a> {
             if let (Some([key @ .., bits]), true) = (extended, flags & EXTENSIONS != 0) {
                 if let (Some(enhanced), true) = (&mut enhanced, key == EXTENSIONS_KEY) {
                     let all = Extensions(bits);
-                    enhanced.extensions = all.intersection(Extensions::XRC);
+                    let known = Extensions::XRC.union(Extensions::ALIGNED);
+                    enhanced.extensions = all.intersection(known);
                     if all.contains(Extensions::RTR_FRAME) {
                         enhanced.rtr = enhanced.rtr.union(RtrKinds::FRAME);
                     }

@@ -189,6 +189,13 @@ fn modes_of_perf_have_their_own_options_alone() {
             (&["--pcie=3x16", "--mtu=9000"], &mtu),
             (&["--out=there"], &["unexpected argument '--out'"]),
             (&["--markers"], &["--loss"]),
+            (&["--aligned"], &["--loss"]),
+            (
+                &["--loss", "--markers", "--aligned"],
+                &["'--markers'", "cannot be used with", "'--aligned'"],
+            ),
+            (&["--scale", "--aligned"], &["cannot be used with"]),
+            (&["--queue", "--aligned"], &["cannot be used with"]),
             (&["--scale", "--congestion=reno"], &["cannot be used with"]),
             (&["--queue", "--write-bytes=64"], &["cannot be used with"]),
             (&["--queue", "--scale"], &["cannot be used with"]),

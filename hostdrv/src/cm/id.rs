@@ -519,6 +519,7 @@ impl CmId {
             rtr: param.rtr_or(RtrKinds::ALL)?,
             crc: param.crc,
             markers: param.markers,
+            aligned: param.aligned,
             tos: data.options.type_of_service,
         };
         let device = self.device();

@@ -31,6 +31,10 @@ pub struct ConnParam {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
+    /// Ask that each segment of either side begin with an FPDU, or grant it when accepting: a card with islands then places Writes behind a lost segment at
+    /// once, without markers. A peer that does not grant it goes on without, as all do that are not Weft's; and `private_data` has four bytes less. Needs
+    /// revision 2 and `crc`. For ways without boxes that make segments anew: where one begins inside an FPDU, CRC32C alone tells that from an FPDU.
+    pub aligned: bool,
     /// MPA revision to ask for. Peer-to-peer by default is off with revision 1, which has none. When
     /// accepting, the request decides.
     pub mpa_revision: Revision,
@@ -58,6 +62,7 @@ impl Default for ConnParam {
             rtr: None,
             crc: true,
             markers: false,
+            aligned: false,
             mpa_revision: Revision::Rev2,
             fall_back: false,
         }
@@ -77,6 +82,7 @@ impl ConnParam {
             rtr: self.rtr_or(RtrKinds::READ.union(RtrKinds::WRITE))?,
             crc: self.crc,
             markers: self.markers,
+            aligned: self.aligned,
             revision: self.mpa_revision,
             fall_back: false,
             route: None,

@@ -20,6 +20,8 @@ pub struct Agreed {
     pub ord: u16,
     /// Peer-to-peer is on, with these RTR kinds (for the initiator: the one it sent).
     pub rtr: Option<RtrKinds>,
+    /// Each segment of either side begins with an FPDU.
+    pub aligned: bool,
 }
 
 impl Agreed {
@@ -32,6 +34,7 @@ impl Agreed {
             ird: agreed.ird,
             ord: agreed.ord,
             rtr: agreed.rtr,
+            aligned: agreed.aligned,
         }
     }
 
@@ -44,6 +47,7 @@ impl Agreed {
             ird: self.ird,
             ord: self.ord,
             rtr: self.rtr,
+            aligned: self.aligned,
         }
     }
 }

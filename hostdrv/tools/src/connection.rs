@@ -18,6 +18,8 @@ pub struct ConnectionTerms {
     pub no_crc: bool,
     /// Ask the peer for markers.
     pub markers: bool,
+    /// Ask that each segment begin with an FPDU, or grant it.
+    pub aligned: bool,
     /// MPA revision to ask for.
     pub revision: Revision,
     /// Try once more with revision 1 if the peer closes the connection.
@@ -59,6 +61,7 @@ impl ConnectionTerms {
             rtr: self.rtr,
             crc: !self.no_crc,
             markers: self.markers,
+            aligned: self.aligned,
             mpa_revision: self.revision,
             fall_back: self.fall_back,
         }
@@ -128,6 +131,8 @@ pub struct Negotiated {
     pub ird: u16,
     /// Reads of this side at a time.
     pub ord: u16,
+    /// Each segment of either side begins with an FPDU.
+    pub aligned: bool,
 }
 
 impl From<Agreed> for Negotiated {
@@ -140,6 +145,7 @@ impl From<Agreed> for Negotiated {
             rtr: agreed.rtr.map(RtrList),
             ird: agreed.ird,
             ord: agreed.ord,
+            aligned: agreed.aligned,
         }
     }
 }
@@ -154,9 +160,10 @@ impl fmt::Display for Negotiated {
         };
         write!(
             f,
-            "MPA revision {}, CRC {}, markers {markers}, IRD {}, ORD {}, ",
+            "MPA revision {}, CRC {}, markers {markers}, {}IRD {}, ORD {}, ",
             self.mpa_revision,
             if self.crc { "on" } else { "off" },
+            if self.aligned { "aligned, " } else { "" },
             self.ird,
             self.ord
         )?;

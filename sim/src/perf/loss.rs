@@ -35,6 +35,8 @@ pub const CONTROLLERS: [Congestion; 3] = [Congestion::Reno, Congestion::Cubic, C
 pub struct Traffic {
     /// Both ends ask for markers.
     pub markers: bool,
+    /// Both ends ask that each segment begin with an FPDU.
+    pub aligned: bool,
     /// Bytes of a Write.
     pub write_bytes: usize,
 }
@@ -43,6 +45,7 @@ impl Default for Traffic {
     fn default() -> Self {
         Self {
             markers: false,
+            aligned: false,
             write_bytes: BYTES,
         }
     }
@@ -102,6 +105,8 @@ pub struct LossTable {
     pub write_bytes: usize,
     /// There are markers in what is sent.
     pub markers: bool,
+    /// Each segment begins with an FPDU, as agreed.
+    pub aligned: bool,
     /// The runs.
     pub runs: Vec<Goodput>,
 }
@@ -195,6 +200,7 @@ pub fn run(
         link_gbps: kind.gbps(),
         write_bytes: traffic.write_bytes,
         markers: traffic.markers,
+        aligned: traffic.aligned,
         runs,
     })
 }
@@ -213,6 +219,7 @@ pub fn goodput(
     let bytes = traffic.write_bytes;
     let way = ConnParam {
         markers: traffic.markers,
+        aligned: traffic.aligned,
         ..ConnParam::default()
     };
     let source: Vec<u8> = (0..bytes).map(|i| (i * 31) as u8).collect();
@@ -272,7 +279,11 @@ pub fn print(table: &LossTable, out: &mut impl Write) -> io::Result<()> {
         table.card,
         table.seed,
         table.mtu,
-        if table.markers { ", markers" } else { "" },
+        match (table.markers, table.aligned) {
+            (true, _) => ", markers",
+            (false, true) => ", aligned",
+            (false, false) => "",
+        },
         match table.write_bytes {
             bytes if bytes % 1024 == 0 => format!("{} KiB", bytes >> 10),
             bytes => format!("{bytes} bytes"),

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use weft_wire::mpa::RtrKinds;
+use weft_wire::mpa::{Extensions, RtrKinds};
 use weft_wire::terminate::{Terminate, TerminateCode, MAX_TERMINATE};
 
 use crate::card::port::Port;
@@ -250,6 +250,7 @@ impl<P: Port> Link<'_, P> {
         conn.proposal = old.proposal.map(|proposal| Proposal {
             revision: Revision::Rev1,
             rtr: RtrKinds::NONE,
+            extensions: Extensions::NONE,
             ..proposal
         });
         self.shared.buffers.take_back(self.conn);

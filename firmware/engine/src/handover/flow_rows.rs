@@ -64,10 +64,11 @@ impl<P: Port> Link<'_, P> {
         let (check_only, walks) = (self.card_only_checks(), self.card_walks());
         let conn = &*self.conn;
         let markers = conn.rx_markers.0.is_some();
+        let certain = self.shared.config.beyond && (markers || conn.agreed.aligned);
         // A segment cut at random has no certain framing beyond a gap.
-        let cut = !markers || conn.handover.was_cut();
+        let cut = !certain || conn.handover.was_cut();
         let carry = self.shared.config.carry && cut && !check_only;
-        let beyond = self.shared.config.beyond && markers && !carry && !check_only;
+        let beyond = certain && !carry && !check_only;
         let rx = FlowRxRow {
             rq_log2: qp.rq.log2(),
             epoch: conn.handover.epoch(),

@@ -8,7 +8,7 @@ use weft_wire::terminate::TerminateCode;
 
 use crate::interface::verbs::{QpId, SrqId};
 
-/// Bytes of private data that an MPA frame holds (RFC 5044 §7.1.1); four fewer with revision 2.
+/// Bytes of private data that an MPA frame holds (RFC 5044 §7.1.1); four fewer with revision 2, and another four where more than the RFC has is asked for.
 /// Towards Linux siw stay below 252 (it counts them in eight bits).
 pub const MAX_PRIVATE_DATA: usize = 512;
 
@@ -105,6 +105,14 @@ pub struct ConnectParams<'a> {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
+    /// Ask that each segment of either side begin with an FPDU; so it is if the peer grants it ([`AcceptParams::aligned`]), which only another Weft end does.
+    /// Then a card with islands that misses a segment places the Writes behind it at once, as it does with markers, whose octets and copies nobody needs.
+    ///
+    /// The risk: a box on the way that makes segments anew may let one begin inside an FPDU (RFC 5044 §A.3). CRC32C alone then stands between octets of
+    /// the stream and an FPDU that nobody has sent. So it is off, needs revision 2 and `crc`, and is for ways without such boxes.
+    ///
+    /// A peer that does not know it finds four more octets in front of the private data, for which there is as much less room.
+    pub aligned: bool,
     /// MPA revision.
     pub revision: Revision,
     /// If the peer closes the connection instead of replying, try once more with revision 1
@@ -129,6 +137,7 @@ impl Default for ConnectParams<'_> {
             rtr: RtrKinds::READ.union(RtrKinds::WRITE),
             crc: true,
             markers: false,
+            aligned: false,
             revision: Revision::Rev2,
             fall_back: false,
             route: None,
@@ -153,6 +162,9 @@ pub struct AcceptParams<'a> {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
+    /// Grant that each segment of either side begins with an FPDU, if the request asks for it and CRC32C is agreed on. What it brings and risks:
+    /// [`ConnectParams::aligned`].
+    pub aligned: bool,
     /// IPv4 type of service of what this side sends from now on; its two low bits are ECN's, and of no effect.
     pub tos: u8,
 }
@@ -166,6 +178,7 @@ impl Default for AcceptParams<'_> {
             rtr: RtrKinds::ALL,
             crc: true,
             markers: false,
+            aligned: false,
             tos: 0,
         }
     }
@@ -188,6 +201,8 @@ pub struct Agreed {
     pub ord: u16,
     /// Peer-to-peer is on, with these RTR kinds (for the initiator: the one it sent).
     pub rtr: Option<RtrKinds>,
+    /// Each segment of either side begins with an FPDU.
+    pub aligned: bool,
 }
 
 /// A stream of one stack on its way to another.

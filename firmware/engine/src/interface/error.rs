@@ -95,6 +95,8 @@ pub enum Error {
     InvalidReadDepth(u16),
     /// Peer-to-peer needs MPA revision 2 and at least one RTR kind.
     InvalidPeerToPeer,
+    /// Segments that begin with an FPDU need MPA revision 2 and CRC32C.
+    InvalidAligned,
     /// A Read was posted, but the connection has an ORD of 0.
     NoReadsAllowed,
     /// No connection can be in this state.
@@ -179,6 +181,9 @@ impl fmt::Display for Error {
             Error::InvalidPeerToPeer => {
                 f.write_str("peer-to-peer needs MPA revision 2 and at least one RTR kind")
             }
+            Error::InvalidAligned => f.write_str(
+                "segments that begin with an FPDU (aligned) need MPA revision 2 and CRC32C: ask for both, or leave it off",
+            ),
             Error::NoReadsAllowed => f.write_str("the connection has an ORD of 0, so no Read can be sent"),
             Error::InvalidHandover(why) => write!(f, "no connection can be in this state: {why}"),
             Error::InvalidAddress => f.write_str("not the address of a station that can be reached"),

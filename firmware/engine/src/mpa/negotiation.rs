@@ -100,6 +100,7 @@ pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> ReplyVerdict {
         ird: proposal.ird,
         ord: proposal.ord,
         rtr: None,
+        aligned: false,
     };
     let enhanced = match (proposal.revision, reply.enhanced) {
         (Revision::Rev2, Some(enhanced)) => enhanced,
@@ -114,7 +115,10 @@ pub fn judge(proposal: &Proposal, reply: &StartupFrame<'_>) -> ReplyVerdict {
     if !proposal.extensions.contains(enhanced.extensions) {
         return ReplyVerdict::Invalid;
     }
-    if enhanced.extensions != proposal.extensions {
+    agreed.aligned = enhanced.extensions.contains(Extensions::ALIGNED);
+    // Without XRC nothing goes on, without the others all does.
+    let xrc = |extensions: Extensions| extensions.contains(Extensions::XRC);
+    if xrc(proposal.extensions) && !xrc(enhanced.extensions) {
         return ReplyVerdict::Terminate(agreed, TerminateCode::MPA_INVALID_FRAME);
     }
     if !proposal.rtr.is_empty() {
@@ -148,6 +152,8 @@ pub struct Terms {
     pub ird: u16,
     /// ORD.
     pub ord: u16,
+    /// Each segment of either side begins with an FPDU, if the request asks for it and there is a CRC.
+    pub aligned: bool,
 }
 
 /// What a responder needs to know of a request.
@@ -187,23 +193,36 @@ impl Request {
             .map(|enhanced| enhanced.rtr)
     }
 
-    /// The reply to it, and what is agreed then. What it asks for beyond the RFC is granted.
+    /// What is granted of it, where a CRC is agreed on or not.
+    fn granted(&self, terms: &Terms, crc: bool) -> Extensions {
+        let aligned = match terms.aligned && crc {
+            true => Extensions::ALIGNED,
+            false => Extensions::NONE,
+        };
+        self.extensions()
+            .intersection(Extensions::XRC.union(aligned))
+    }
+
+    /// The reply to it, and what is agreed then. What it asks for beyond the RFC is granted, segments that begin with an FPDU where the terms have them.
     pub fn accept<'a>(&self, terms: &Terms, private_data: &'a [u8]) -> (StartupFrame<'a>, Agreed) {
+        let crc = self.crc || terms.crc;
+        let granted = self.granted(terms, crc);
         let mut agreed = Agreed {
             revision: self.revision,
-            crc: self.crc || terms.crc,
+            crc,
             markers_sent: self.markers,
             markers_received: terms.markers,
             // A Read may come as an RTR that nobody negotiated (peers.md, iw_cxgb4).
             ird: terms.ird.max(1),
             ord: terms.ord,
             rtr: None,
+            aligned: granted.contains(Extensions::ALIGNED),
         };
         let enhanced = self.enhanced.map(|theirs| {
             let mut ours = Enhanced {
                 ord: Enhanced::UNSPECIFIED,
                 ird: Enhanced::UNSPECIFIED,
-                extensions: theirs.extensions,
+                extensions: granted,
                 ..Enhanced::default()
             };
             if theirs.ird != Enhanced::UNSPECIFIED {

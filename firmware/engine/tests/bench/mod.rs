@@ -515,6 +515,14 @@ impl Bench {
         stream.ulpdus(markers)
     }
 
+    /// Each segment that a host has sent behind its start-up is one FPDU, as the judge finds: how many FPDUs, how many segments.
+    pub fn judged_aligned(&self, from: usize) -> (usize, usize) {
+        let mut stream = oracle::Stream::default();
+        let own = self.capture.iter().filter(|(_, host, _)| *host == from);
+        own.for_each(|(_, _, frame)| stream.frame(frame));
+        stream.one_fpdu_in_each_segment()
+    }
+
     /// The judge finds all FPDUs of both hosts right, and each was taken by the other, once. `markers`: asked for by each.
     #[track_caller]
     pub fn judge(&self, markers: [bool; 2]) {

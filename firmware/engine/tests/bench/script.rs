@@ -5,7 +5,7 @@ use weft_wire::checksum::Checksum;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
-use weft_wire::mpa::{Enhanced, FrameKind, StartupFrame};
+use weft_wire::mpa::{Enhanced, Extensions, FrameKind, StartupFrame};
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 use weft_wire::terminate::Terminate;
 
@@ -331,6 +331,11 @@ impl Script {
 
     /// The MPA request of the usual kind.
     pub fn request(rtr: RtrKinds, private_data: &[u8]) -> Vec<u8> {
+        Self::request_for(rtr, Extensions::NONE, private_data)
+    }
+
+    /// The same that asks for what the RFC does not have.
+    pub fn request_for(rtr: RtrKinds, extensions: Extensions, private_data: &[u8]) -> Vec<u8> {
         let frame = StartupFrame {
             kind: FrameKind::Request,
             markers: false,
@@ -342,7 +347,7 @@ impl Script {
                 rtr,
                 ird: 4,
                 ord: 4,
-                ..Enhanced::default()
+                extensions,
             }),
             private_data,
         };

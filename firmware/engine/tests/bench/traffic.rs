@@ -55,23 +55,33 @@ pub fn run_prepared(
     change: &dyn Fn(&mut EngineConfig),
     prepare: &dyn Fn(&mut Bench),
 ) -> Bench {
-    let mut b = Bench::with(seed, change);
-    prepare(&mut b);
-    let markers = seed & 1 != 0;
     let params = ConnectParams {
-        markers,
+        markers: seed & 1 != 0,
         ..Default::default()
     };
     let accept = AcceptParams {
         markers: seed & 2 != 0,
         ..Default::default()
     };
+    run_agreed(seed, faults, change, prepare, (&params, &accept))
+}
+
+/// The same of a connection that is asked for and accepted so.
+pub fn run_agreed(
+    seed: u64,
+    faults: Faults,
+    change: &dyn Fn(&mut EngineConfig),
+    prepare: &dyn Fn(&mut Bench),
+    (params, accept): (&ConnectParams<'_>, &AcceptParams<'_>),
+) -> Bench {
+    let mut b = Bench::with(seed, change);
+    prepare(&mut b);
     // With heavy loss even ARP may be given up: the connection is made first.
     if faults.loss <= HEAVY {
         b.faults = faults;
     }
     b.report_delay = 500 + seed % 7 * 3000;
-    let pair = b.connect(&params, &accept);
+    let pair = b.connect(params, accept);
     b.faults = faults;
     let access =
         Access::LOCAL_WRITE | Access::REMOTE_READ | Access::REMOTE_WRITE | Access::READ_SINK;

@@ -9,6 +9,7 @@ use weft_engine::*;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
+use weft_wire::mpa::Extensions;
 use weft_wire::tcp::{flag, Options, TcpSegment};
 
 /// Tagged offsets of the sink begin here.
@@ -41,8 +42,21 @@ impl Under {
         Self::agreed(change, &AcceptParams::default())
     }
 
-    /// The same of what the engine asks for in its reply: the peer's stream has markers, if that says so.
+    /// The same of what the engine asks for in its reply: the peer's stream has markers, if that says so. The peer asks for what the engine grants.
     pub fn agreed(change: &dyn Fn(&mut EngineConfig), accept: &AcceptParams<'_>) -> Self {
+        let extensions = match accept.aligned {
+            true => Extensions::ALIGNED,
+            false => Extensions::NONE,
+        };
+        Self::asked(change, extensions, accept)
+    }
+
+    /// The same of a peer that asks for this.
+    pub fn asked(
+        change: &dyn Fn(&mut EngineConfig),
+        extensions: Extensions,
+        accept: &AcceptParams<'_>,
+    ) -> Self {
         let mut s = Script::with(false, &|config| {
             config.delayed_ack = 0;
             config.replay = 8192;
@@ -56,7 +70,8 @@ impl Under {
             .engine
             .register(s.pd, BASE, MEMORY, length, access, &mut s.card)
             .unwrap();
-        let conn = s.accepted(qp, RtrKinds::NONE, accept);
+        let request = Script::request_for(RtrKinds::NONE, extensions, b"");
+        let conn = s.accepted_by(qp, &request, accept);
         let first = Segment::from(&DdpHeader::tagged(true, 0x40, stag, BASE)).with(&[]);
         let markers = accept.markers.then_some(s.seq);
         s.data(&fpdu::frame(s.seq, markers, true, &first));

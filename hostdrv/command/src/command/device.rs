@@ -303,6 +303,9 @@ pub struct Mpa {
     /// Ask the peer for markers.
     #[arg(long)]
     pub markers: bool,
+    /// Ask that each segment begin with an FPDU; as a server grant it. For ways without boxes that make segments anew; needs revision 2 and CRC32C.
+    #[arg(long)]
+    pub aligned: bool,
     /// MPA revision to ask for, 1 or 2.
     #[arg(long, value_name = "REVISION", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub mpa_rev: u8,
@@ -328,6 +331,7 @@ impl Mpa {
             rtr: self.rtr.map(|list| list.0),
             no_crc: self.crc == Switch::Off,
             markers: self.markers,
+            aligned: self.aligned,
             revision: if self.mpa_rev == 1 {
                 Revision::Rev1
             } else {

@@ -91,6 +91,9 @@ pub enum Command {
         /// Of --loss: with markers (RFC 5044 §4.3) in what is sent.
         #[arg(long, requires = "loss", conflicts_with_all = OTHERS)]
         markers: bool,
+        /// Of --loss: the two ends agree that each segment begins with an FPDU.
+        #[arg(long, requires = "loss", conflicts_with = "markers", conflicts_with_all = OTHERS)]
+        aligned: bool,
         /// Of --loss: bytes of a Write.
         #[arg(long, value_name = "BYTES", requires = "loss", conflicts_with_all = OTHERS, default_value_t = loss::BYTES as u32, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
         write_bytes: u32,
@@ -143,6 +146,7 @@ impl Command {
                 pcie,
                 congestion,
                 markers,
+                aligned,
                 write_bytes,
                 milliseconds,
                 common,
@@ -150,6 +154,7 @@ impl Command {
                 if *loss {
                     let traffic = Traffic {
                         markers: *markers,
+                        aligned: *aligned,
                         write_bytes: *write_bytes as usize,
                     };
                     perf::loss(common, seed.seed, *milliseconds, congestion, traffic, kept)

@@ -69,6 +69,9 @@ pub fn loss(
     if traffic.markers {
         option += " --markers";
     }
+    if traffic.aligned {
+        option += " --aligned";
+    }
     let names: Vec<_> = controllers.iter().map(|one| one.name()).collect();
     option += &format!(
         " --congestion {} --write-bytes {}",

@@ -95,7 +95,8 @@ pub fn start_mpa(conn: ConnId, how: &StartMpa<'_>) -> Command {
         .with_past_start_up(true)
         .with_crc(agreed.crc)
         .with_markers(agreed.markers_received)
-        .with_markers_sent(agreed.markers_sent),
+        .with_markers_sent(agreed.markers_sent)
+        .with_aligned(agreed.aligned),
     }
 }
 

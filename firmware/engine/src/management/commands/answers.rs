@@ -103,6 +103,7 @@ pub fn refused(refusal: Refusal) -> Answer {
                 S::InvalidReadDepth
             }
             Error::InvalidPeerToPeer => S::InvalidPeerToPeer,
+            Error::InvalidAligned => S::InvalidAligned,
             Error::InvalidAddress => S::InvalidAddress,
             Error::Rung(rung, why) => {
                 answer.rung = rung_number(rung);
@@ -179,6 +180,7 @@ pub fn outcome(answer: &Answer) -> Result<(), Refusal> {
         },
         S::InvalidReadDepth => Error::InvalidReadDepth(answer.given as u16),
         S::InvalidPeerToPeer => Error::InvalidPeerToPeer,
+        S::InvalidAligned => Error::InvalidAligned,
         S::InvalidAddress => Error::InvalidAddress,
         S::RungNoProcessor => Error::Rung(rung_of(answer)?, RungError::NoProcessor),
         S::RungOnCard => Error::Rung(rung_of(answer)?, RungError::OnCard),
@@ -246,6 +248,7 @@ pub(crate) fn describe(state: QpState, rung: Rung, connection: Option<ConnInfo>)
     .with_crc(agreed.crc)
     .with_markers_sent(agreed.markers_sent)
     .with_markers_received(agreed.markers_received)
+    .with_aligned(agreed.aligned)
     .with_ecn(info.ecn)
     .with_has_round_trip(info.round_trip.is_some())
 }
@@ -265,6 +268,7 @@ pub fn connection_of(answer: &Answer) -> Result<Option<ConnInfo>, Refusal> {
         ird: answer.ird,
         ord: answer.ord,
         rtr: answer.has_rtr().then_some(rtr),
+        aligned: answer.aligned(),
     };
     Ok(Some(ConnInfo {
         conn: ConnId::from_number(answer.conn).ok_or(nonsense)?,
@@ -321,6 +325,7 @@ mod tests {
             Error::PrivateDataTooLong { given, limit },
             Error::InvalidReadDepth(0xfffe),
             Error::InvalidPeerToPeer,
+            Error::InvalidAligned,
             Error::InvalidAddress,
             Error::Rung(Rung::Crc, RungError::NoSendBuffer),
             Error::Rung(Rung::Firmware, RungError::NoProcessor),

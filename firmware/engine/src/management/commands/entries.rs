@@ -97,7 +97,8 @@ pub fn entry_of(event: &Event) -> (EventEntry, &[u8]) {
             .with_has_peer_ord(ord.is_some())
             .with_crc(agreed.crc)
             .with_markers_sent(agreed.markers_sent)
-            .with_markers_received(agreed.markers_received);
+            .with_markers_received(agreed.markers_received)
+            .with_aligned(agreed.aligned);
             let reads = with_reads(established, Some(agreed.ird), Some(agreed.ord));
             (with_rtr(reads, agreed.rtr), private_data)
         }
@@ -223,6 +224,7 @@ pub fn event_of(entry: &EventEntry, private_data: &[u8]) -> Option<Event> {
                 ird: ird?,
                 ord: ord?,
                 rtr,
+                aligned: entry.aligned(),
             },
             ird: entry.has_peer_ird().then_some(entry.peer_ird),
             ord: entry.has_peer_ord().then_some(entry.peer_ord),

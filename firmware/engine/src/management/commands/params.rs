@@ -22,6 +22,7 @@ pub fn connect_params<'a>(
         rtr: rtr_kinds(command.rtr).ok_or(Refusal::Malformed)?,
         crc: command.crc(),
         markers: command.markers(),
+        aligned: command.aligned(),
         revision: match command.revision {
             1 => Revision::Rev1,
             2 => Revision::Rev2,
@@ -48,6 +49,7 @@ pub fn accept_params<'a>(
         rtr: rtr_kinds(command.rtr).ok_or(Refusal::Malformed)?,
         crc: command.crc(),
         markers: command.markers(),
+        aligned: command.aligned(),
         tos: command.tos,
     })
 }

@@ -237,6 +237,7 @@ pub(super) fn with_params(command: Command, params: &ConnectParams<'_>) -> Comma
     .with_peer_to_peer(params.peer_to_peer)
     .with_crc(params.crc)
     .with_markers(params.markers)
+    .with_aligned(params.aligned)
     .with_fall_back(params.fall_back)
 }
 
@@ -261,6 +262,7 @@ pub fn accept(conn: ConnId, qp: QpId, params: &AcceptParams<'_>) -> Command {
     }
     .with_crc(params.crc)
     .with_markers(params.markers)
+    .with_aligned(params.aligned)
 }
 
 /// Rejects a request. Its private data go beside it.

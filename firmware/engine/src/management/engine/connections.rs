@@ -140,6 +140,7 @@ impl Engine {
             rtr: params.rtr,
             ird: params.ird,
             ord: params.ord,
+            aligned: params.aligned,
         };
         let (reply, _) = found.request.accept(&terms, params.private_data);
         check_private_data(&reply)?;
@@ -285,6 +286,9 @@ pub(super) fn proposal(
     if params.peer_to_peer && (!rev2 || params.rtr.is_empty()) {
         return Err(Error::InvalidPeerToPeer);
     }
+    if params.aligned && !(rev2 && params.crc) {
+        return Err(Error::InvalidAligned);
+    }
     let proposal = Proposal {
         revision: params.revision,
         markers: params.markers,
@@ -295,7 +299,10 @@ pub(super) fn proposal(
         },
         ird: params.ird,
         ord: params.ord,
-        extensions,
+        extensions: match params.aligned {
+            true => extensions.union(Extensions::ALIGNED),
+            false => extensions,
+        },
     };
     check_private_data(&proposal.request(params.private_data))?;
     Ok(proposal)

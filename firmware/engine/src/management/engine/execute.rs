@@ -176,6 +176,7 @@ impl Engine {
                         ird: command.ird,
                         ord: command.ord,
                         rtr: None,
+                        aligned: command.aligned(),
                     }),
                     (false, false) => StartMpa::Active(connect_params(command, private_data)?),
                 };

@@ -47,6 +47,9 @@ impl Engine {
             }
             StartMpa::Passive => StreamToMpa::Passive,
             StartMpa::Past(agreed) => {
+                if agreed.aligned && !agreed.crc {
+                    return Err(Error::InvalidAligned);
+                }
                 self.check_reads(agreed.ird, agreed.ord)?;
                 StreamToMpa::Past(*agreed)
             }

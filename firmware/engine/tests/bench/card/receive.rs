@@ -242,7 +242,7 @@ impl Card {
         let rx = state.rx;
         let (left, length) = (segment.seq, segment.payload.len());
         let right = left.wrapping_add(length as u32);
-        let may = rx.beyond() && rx.markers() && !rx.carry() && !rx.check_only();
+        let may = rx.beyond() && !rx.carry() && !rx.check_only();
         let odd = unread || segment.flags & (flag::URG | flag::FIN) != 0;
         if !may || odd || !lt(state.attach.rcv_nxt, left) {
             return None;
@@ -285,15 +285,17 @@ impl Card {
         })
     }
 
-    /// Octets of whole Writes and Read Responses from the segment's front on, of which the first has a marker or begins where an island ends.
+    /// Octets of whole Writes and Read Responses from the segment's front on, of which the first has a marker or begins where an island ends. Without
+    /// markers the two ends have agreed that it is an FPDU.
     fn early_octets(&self, flow: u16, segment: &TcpSegment<'_>) -> usize {
         let rx = self.flows[usize::from(flow)].rx;
         let mut at = 0;
         let islands = &self.flows[usize::from(flow)].islands;
-        let is_certain = islands.iter().any(|island| island.1 == segment.seq);
+        let behind_island = islands.iter().any(|island| island.1 == segment.seq);
+        let is_certain = behind_island || !rx.markers();
         while at < segment.payload.len() {
             let seq = segment.seq.wrapping_add(at as u32);
-            let markers = Some(rx.marker_base);
+            let markers = rx.markers().then_some(rx.marker_base);
             let Some(unit) = fpdu::deframe(&segment.payload[at..], seq, markers) else {
                 break;
             };

@@ -4,12 +4,16 @@
 pub mod fpdu;
 pub mod segment;
 
+use std::collections::BTreeSet;
+
 /// One direction of a TCP stream, put together from the frames that carried it.
 #[derive(Default)]
 pub struct Stream {
     first: Option<u32>,
     /// By their place behind the SYN.
     octets: Vec<Option<u8>>,
+    /// Where each segment with payload began and ended.
+    segments: Vec<(usize, usize)>,
 }
 
 impl Stream {
@@ -36,6 +40,7 @@ impl Stream {
         let begin = seq.wrapping_sub(first) as usize;
         let end = begin + payload.len();
         assert!(end < 1 << 24, "octets before the first, or very many");
+        self.segments.push((begin, end));
         self.octets.resize(self.octets.len().max(end), None);
         for (at, octet) in (begin..).zip(payload) {
             let before = self.octets[at].replace(*octet);
@@ -51,6 +56,36 @@ impl Stream {
         let octets: Option<Vec<u8>> = self.octets.iter().copied().collect();
         let octets = octets.expect("octets are missing");
         ulpdus(&octets, markers)
+    }
+
+    /// Each segment behind the start-up frames is one FPDU, and none is partly behind them; there are no markers. How many FPDUs were sent, and
+    /// how many segments.
+    pub fn one_fpdu_in_each_segment(&self) -> (usize, usize) {
+        let octets: Option<Vec<u8>> = self.octets.iter().copied().collect();
+        let octets = octets.expect("octets are missing");
+        let mut at = 0;
+        while octets[at..].starts_with(b"MPA ") {
+            at += 20 + usize::from(u16::from_be_bytes([octets[at + 18], octets[at + 19]]));
+        }
+        let startup = at;
+        let mut units = BTreeSet::new();
+        while at < octets.len() {
+            let unit = fpdu::deframe(&octets[at..], 0, None);
+            let unit = unit.unwrap_or_else(|| panic!("the FPDU at {at} is not whole"));
+            assert!(unit.crc_good, "the CRC of the FPDU at {at}");
+            units.insert((at, at + unit.octets));
+            at += unit.octets;
+        }
+        let mut count = 0;
+        for own in &self.segments {
+            if own.0 < startup {
+                assert!(own.1 <= startup, "{own:?} goes beyond the start-up");
+            } else {
+                assert!(units.contains(own), "{own:?} is no FPDU");
+                count += 1;
+            }
+        }
+        (units.len(), count)
     }
 }
 
