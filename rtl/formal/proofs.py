@@ -300,7 +300,7 @@ PROOFS = [
         ("rx/walk/walk_carry.sv", "open_q == '0 && (framed_q == '0 ||", "(framed_q == '0 ||"),
         ("rx/walk/walk_carry.sv", "held_odd != '0 ? Odd : Body;", "Body;"),
         ("rx/walk/walk_carry.sv", "pl_data_o >> {pl_count_o[COUNT_W-2:2], 5'd0};", "pl_data_o;"),
-        ("rx/walk/walk_carry.sv", "state_q == Pass && !carries);", "state_q != Issue && !carries);"),
+        ("rx/walk/walk_carry.sv", "(state_q == Issue ? wants_i :", "(state_q == Issue ? 1'b1 :"),
         ("rx/walk/walk_carry.sv", "match_q == '0 && !framing_q && !kept_q);", "match_q == '0 && !framing_q);"),
         ("rx/walk/walk_carry.sv", "match_q == '0 && !framing_q && !kept_q);", "match_q == '0 && !kept_q);"),
         ("rx/walk/walk_carry.sv", "match_q == '0 && !framing_q && !kept_q);", "!framing_q && !kept_q);"),
