@@ -148,6 +148,34 @@ fn every_way_to_connect() {
     }
 }
 
+/// Each segment begins with an FPDU where both ends say so, and nobody is turned away.
+#[test]
+fn aligned_where_both_say_so() {
+    let terms = |aligned| ConnectionTerms {
+        aligned,
+        ..ConnectionTerms::default()
+    };
+    for (seed, asks, grants) in [(30, true, true), (31, true, false), (32, false, true)] {
+        let config = ClientConfig {
+            count: 3,
+            size: 3000,
+            terms: terms(asks),
+            ..ClientConfig::new(server_at())
+        };
+        let serve = ServerConfig {
+            terms: terms(grants),
+            ..ServerConfig::default()
+        };
+        let (client, server) = run(&fabric(seed, LinkConfig::default()), config, serve);
+        assert!(client.passed() && server.passed(), "{client:?} {server:?}");
+        let [ours, theirs] = [client, server.sessions[0].clone()].map(|end| end.negotiated);
+        assert_eq!(ours, theirs);
+        let agreed = ours.expect("connected");
+        assert_eq!(agreed.aligned, asks && grants);
+        assert_eq!(agreed.to_string().contains(", aligned,"), agreed.aligned);
+    }
+}
+
 /// Native addresses and events by callback: nothing else is different.
 #[test]
 fn a_server_at_a_gid_whose_events_come_by_callback() {

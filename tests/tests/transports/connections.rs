@@ -40,6 +40,10 @@ pub fn every_way_to_connect(way: &Way) {
         }
     }
     ways.push(ConnParam {
+        aligned: true,
+        ..ConnParam::default()
+    });
+    ways.push(ConnParam {
         mpa_revision: Revision::Rev1,
         ..ConnParam::default()
     });
@@ -49,6 +53,7 @@ pub fn every_way_to_connect(way: &Way) {
             let accept = ConnParam {
                 crc: param.crc,
                 markers,
+                aligned: !markers,
                 ..ConnParam::default()
             };
             let pair = connected(bench(way, n as u64 + 1), &param, &accept);

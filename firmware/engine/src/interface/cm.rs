@@ -96,8 +96,7 @@ pub struct ConnectParams<'a> {
     pub ird: u16,
     /// Reads of this side in flight at a time.
     pub ord: u16,
-    /// Either side may send first: an RTR follows the start-up (RFC 6581 §9). Off: this side has
-    /// to send first (RFC 5044).
+    /// Either side may send first: an RTR follows the start-up (RFC 6581 §9). Off: this side has to send first (RFC 5044).
     pub peer_to_peer: bool,
     /// The RTR kinds to offer; the 0-byte Read is taken if the reply leaves a choice.
     pub rtr: RtrKinds,
@@ -105,18 +104,14 @@ pub struct ConnectParams<'a> {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
-    /// Ask that each segment of either side begin with an FPDU; so it is if the peer grants it ([`AcceptParams::aligned`]), which only another Weft end does.
-    /// Then a card with islands that misses a segment places the Writes behind it at once, as it does with markers, whose octets and copies nobody needs.
-    ///
-    /// The risk: a box on the way that makes segments anew may let one begin inside an FPDU (RFC 5044 §A.3). CRC32C alone then stands between octets of
-    /// the stream and an FPDU that nobody has sent. So it is off, needs revision 2 and `crc`, and is for ways without such boxes.
-    ///
-    /// A peer that does not know it finds four more octets in front of the private data, for which there is as much less room.
+    /// Ask that each segment of either side begin with an FPDU; so it is if the peer grants it ([`AcceptParams::aligned`]), as Weft ends alone do. Then a card
+    /// that misses a segment places the Writes behind it at once, as with markers, without their octets. Another peer finds four more of private data.
+    /// The risk: a box that cuts the stream anew lets a segment begin inside an FPDU (RFC 5044 §A.3), and CRC32C alone stands between the stream's octets and
+    /// a false FPDU. So it is off, needs revision 2 and `crc`, and is for ways without such boxes.
     pub aligned: bool,
     /// MPA revision.
     pub revision: Revision,
-    /// If the peer closes the connection instead of replying, try once more with revision 1
-    /// (RFC 6581 §5): without peer-to-peer.
+    /// If the peer closes the connection instead of replying, try once more with revision 1 (RFC 6581 §5): without peer-to-peer.
     pub fall_back: bool,
     /// The way there. `None`: ARP finds it. A way on which the first SYN is not answered is doubted: the neighbour is asked for, and the
     /// SYN goes to who answers.
@@ -151,8 +146,7 @@ impl Default for ConnectParams<'_> {
 pub struct AcceptParams<'a> {
     /// For the peer's application.
     pub private_data: &'a [u8],
-    /// Reads of the peer that this side takes at a time; at least 1 is kept when an RTR by Read
-    /// may come.
+    /// Reads of the peer that this side takes at a time; at least 1 is kept when an RTR by Read may come.
     pub ird: u16,
     /// Reads of this side in flight at a time.
     pub ord: u16,
@@ -162,8 +156,7 @@ pub struct AcceptParams<'a> {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
-    /// Grant that each segment of either side begins with an FPDU, if the request asks for it and CRC32C is agreed on. What it brings and risks:
-    /// [`ConnectParams::aligned`].
+    /// Grant what [`ConnectParams::aligned`] asks for, with its risk, if CRC32C is agreed on.
     pub aligned: bool,
     /// IPv4 type of service of what this side sends from now on; its two low bits are ECN's, and of no effect.
     pub tos: u8,

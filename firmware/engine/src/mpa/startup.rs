@@ -113,8 +113,10 @@ impl<P: Port> Link<'_, P> {
         let conn = &mut *self.conn;
         let first = conn.reassembly.base();
         conn.rx_markers = Markers(conn.agreed.markers_received.then_some(first));
-        // Its markers were reckoned from the reply on.
-        self.write_receive_row();
+        if conn.rx_markers != Markers::OFF {
+            // The row has them from the reply on.
+            self.write_receive_row();
+        }
         self.responder_established();
     }
 
