@@ -119,6 +119,12 @@ impl DeviceConfig {
         self
     }
 
+    /// The card carries FPDUs over the ends of segments, where a peer cuts them: so unless this says otherwise, to compare.
+    pub fn carry(mut self, carry: bool) -> Self {
+        self.engine.carry = carry;
+        self
+    }
+
     /// Marks of congestion instead of losses (ECN, RFC 3168): used where the peer asks for it, unless this says otherwise.
     pub fn ecn(mut self, ecn: Ecn) -> Self {
         self.engine.ecn = ecn;

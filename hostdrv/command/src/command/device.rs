@@ -16,7 +16,7 @@ use weft_hostdrv::{Congestion, Device, DeviceConfig, Rung, RungError};
 use weft_tools::connection::{ConnectionTerms, RtrList};
 
 use super::reach::{self, Reached};
-use super::{capture, trace, Failure};
+use super::{capture, counts, trace, Failure};
 
 /// How long a card stays up after the tool's work.
 const LINGER_NS: u64 = 200_000_000;
@@ -89,6 +89,11 @@ pub struct Station {
     /// Who decides how much of a connection may be in flight: reno, cubic, dctcp or delay (docs/tcp.md).
     #[arg(long, value_name = "NAME", default_value = "cubic", value_parser = congestion())]
     pub congestion: Congestion,
+    // Environment (programs): `WEFT_CARRY`: `off`: the card carries no FPDUs over the ends of segments (docs/handover.md), to compare, as `--carry`. Without
+    // it: `on`.
+    /// The card carries FPDUs over the ends of segments; off to compare.
+    #[arg(long, env = "WEFT_CARRY", value_name = "on|off", default_value = "on")]
+    pub carry: Switch,
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -114,12 +119,16 @@ pub struct Beside {
     /// Writes what the card receives and sends, captured by the card, to this pcapng file.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
+    /// Writes who has handled what came in, card or engine, to this file in the end (JSON).
+    #[arg(long, value_name = "FILE")]
+    pub counts: Option<PathBuf>,
 }
 
 /// A card that is up. Fields go in this order.
 pub struct Opened {
     capture: Option<capture::Recorder>,
     trace: Option<trace::Recorder>,
+    counts: Option<PathBuf>,
     /// The device.
     pub device: Device,
     _reached: Reached,
@@ -133,6 +142,9 @@ impl Opened {
             if self.device.progress()? == 0 {
                 self.device.wait(Some(until))?;
             }
+        }
+        if let Some(file) = &self.counts {
+            counts::write(&self.device, file).map_err(|e| format!("{}: {e}", file.display()))?;
         }
         self.capture.map_or(Ok(()), capture::Recorder::stop)?;
         self.trace.map_or(Ok(()), trace::Recorder::stop)
@@ -156,6 +168,7 @@ impl Station {
             .mtu(self.mtu)
             .rung(self.rung)
             .congestion(self.congestion)
+            .carry(self.carry.into())
             .netmask(self.ip.mask().into())
             .gateway(self.gateway);
         if let Some(seed) = self.seed {
@@ -196,6 +209,7 @@ impl Station {
         Ok(Opened {
             capture: capture.transpose()?,
             trace,
+            counts: beside.counts.clone(),
             device,
             _reached: reached,
         })

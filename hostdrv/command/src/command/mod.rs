@@ -3,6 +3,7 @@
 use clap::Subcommand;
 
 pub mod capture;
+pub mod counts;
 pub mod device;
 pub mod firmware;
 pub mod probe;

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use weft_hostdrv::Device;
 use weft_tools::interface::{InterfaceError, NetInterface};
 use weft_tools::rping::{RpingServer, ServerConfig, ServerReport};
 use weft_tools::Machine;
 
+use super::counts::{object, of_card, Counters};
 use super::device::{nanoseconds, stop_on_interrupt, Station};
 use super::Failure;
 use crate::output;
@@ -44,13 +45,6 @@ pub struct Tap {
     seconds: f64,
     #[command(flatten)]
     station: Station,
-}
-
-/// Names and values, in the order in which they are to be read.
-type Counters = Vec<(String, u64)>;
-
-fn object<S: Serializer>(counters: &Counters, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(counters.iter().map(|(name, n)| (name, n)))
 }
 
 /// What it has to say in the end.
@@ -179,7 +173,6 @@ fn report(
     error: Option<&InterfaceError>,
 ) -> Report {
     let engine = device.engine_stats();
-    let counters = device.counters().ok();
     Report {
         interface: interface.stats().iter().collect(),
         engine: [
@@ -190,12 +183,7 @@ fn report(
         ]
         .map(|(name, n)| (name.to_owned(), n))
         .to_vec(),
-        card: counters
-            .iter()
-            .flat_map(|counters| counters.iter())
-            .filter(|(_, n)| *n != 0)
-            .map(|(name, n)| (name.to_owned(), n.into()))
-            .collect(),
+        card: of_card(device),
         rping,
         error: error.map(ToString::to_string),
     }

@@ -15,6 +15,7 @@ mod records;
 mod refusals;
 mod rping;
 mod rungs;
+mod shares;
 mod siw;
 mod sizes;
 mod storms;
@@ -70,6 +71,7 @@ pub fn all() -> Vec<Scenario> {
         moved::scenarios(),
         many::scenarios(),
         sizes::scenarios(),
+        shares::scenarios(),
         storms::scenarios(),
         refusals::scenarios(),
         rungs::scenarios(),
