@@ -26,7 +26,7 @@ const ISLANDS: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Segments of a flow in a burst.
 const SEGMENTS: usize = 12;
 /// Octets of memory for each.
-const SLOT: usize = 1200;
+const SLOT: usize = 1080;
 /// What may differ: nothing but the time of a frame's arrival, and what depends on when the host has been told.
 const COUNTERS: [Counter; 9] = [
     Counter::RxSegments,
@@ -44,11 +44,11 @@ const COUNTERS: [Counter; 9] = [
 fn segment(rng: &mut impl Rng, markers: Option<u32>, seq: u32, slot: usize) -> Vec<u8> {
     let mut octets = Vec::new();
     for n in 0..rng.random_range(1..3) {
-        let at = slot * SLOT + n * 600;
+        let at = slot * SLOT + n * 540;
         let length = if rng.random_range(0..30) == 0 {
             40
         } else {
-            560
+            536
         };
         let octets_of = (0..length).map(|i| (i * 3 + slot * 7 + n) as u8);
         let octets_of = octets_of.collect::<Vec<_>>();
