@@ -1,6 +1,6 @@
 //! Goodput over a link that loses and cuts segments, with replays and without: Writes of 1 MiB between two functional models, each controller, fifteen
-//! seeds; and what markers bring. `cargo run -p weft-tests --example replay_cost` (ten minutes). Its arguments: the number of seeds, with 0 only what
-//! is copied where segments are cut, and markers; the controllers to measure, if not all; `--write` renews `docs/handover.md`.
+//! seeds; and what certain framing brings. `cargo run -p weft-tests --example replay_cost` (ten minutes). Its arguments: the number of seeds, with 0 only what
+//! is copied where segments are cut, and of certain framing; the controllers to measure, if not all; `--write` renews `docs/handover.md`.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use weft_hostdrv::Congestion;
 use weft_tests::goodput::HARM;
 use weft_tests::replay_cost::{
-    row, row_of_cuts, row_of_markers, HEAD, HEAD_OF_CUTS, HEAD_OF_MARKERS, LEAST, MOST_COPIED,
+    row, row_of_cuts, row_of_framing, HEAD, HEAD_OF_CUTS, HEAD_OF_FRAMING, LEAST, MOST_COPIED,
     SEEDS,
 };
 
@@ -33,17 +33,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         bad += u32::from(!row.good);
     }
     println!("{cuts}");
-    let mut markers = HEAD_OF_MARKERS.to_owned();
+    let mut framing = HEAD_OF_FRAMING.to_owned();
     for delay_ns in [500, 10_000] {
         for congestion in [Congestion::Cubic, Congestion::Delay] {
             for harm in HARM.into_iter().filter(|harm| harm.1.loss > 0) {
-                let row = row_of_markers(delay_ns, congestion, harm)?;
-                markers += &row.text;
+                let row = row_of_framing(delay_ns, congestion, harm)?;
+                framing += &row.text;
                 bad += u32::from(!row.good);
             }
         }
     }
-    println!("{markers}");
+    println!("{framing}");
     if seeds > 0 {
         print!("{HEAD}");
         for delay_ns in [500, 10_000] {
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let tables = [
             ("replay cost", &matrix),
             ("copied where cut", &cuts),
-            ("markers", &markers),
+            ("framing", &framing),
         ];
         for (mark, table) in tables
             .into_iter()
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match bad {
         0 => Ok(()),
         _ => Err(format!(
-            "{bad} rows: less than {LEAST}, a wait for a timer, over {MOST_COPIED} times the bytes copied, or as many more of them with markers"
+            "{bad} rows: less than {LEAST}, a wait for a timer, over {MOST_COPIED} times the bytes copied, or as many more of them with markers or aligned"
         )
         .into()),
     }

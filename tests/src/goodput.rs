@@ -23,6 +23,8 @@ pub struct Run {
     pub replay: bool,
     /// The receiver asks for markers.
     pub markers: bool,
+    /// Both ends agree that segments begin with FPDUs.
+    pub aligned: bool,
     /// Bytes of a Write.
     pub bytes: usize,
     /// Writes in all.
@@ -42,6 +44,7 @@ impl Default for Run {
             faults: Faults::default(),
             replay: true,
             markers: false,
+            aligned: false,
             bytes: 1 << 20,
             writes: 32,
             depth: 8,
@@ -138,6 +141,7 @@ pub fn measure(run: &Run) -> Result<Goodput, PairError> {
     })?;
     let way = ConnParam {
         markers: run.markers,
+        aligned: run.aligned,
         ..ConnParam::default()
     };
     let source = vec![0x57; run.bytes];

@@ -150,8 +150,7 @@ module rx_accept
   assign verdict_o.full = verdict_q.asks && answer.full;
   // One that does not ask is of a flow without islands.
   assign verdict_o.gap = verdict_q.asks && answer.gap;
-  // Without markers the two ends have agreed that segments begin with FPDUs.
-  assign verdict_o.certain = answer.certain || !current_i.row.flags[FLOW_RX_ROW_MARKERS_BIT];
+  assign verdict_o.certain = answer.certain;
   assign verdict_o.seq_end = verdict_q.asks ? answer.leaves : current_i.walk_end;
 
   // ---------------------------------------------------------------- islands

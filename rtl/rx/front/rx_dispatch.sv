@@ -325,6 +325,8 @@ module rx_dispatch
     if (!rst_ni) wants_o <= 1'b0;
     else wants_o <= ready && to_walk && start_o.carries && !pop;
   end
+  logic markers;
+  assign markers = current.row.flags[FLOW_RX_ROW_MARKERS_BIT];
   always_comb begin
     start_o         = '0;
     start_o.chained = chained;
@@ -337,9 +339,10 @@ module rx_dispatch
     start_o.msn     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
     start_o.mo      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
     start_o.carries = current.row.flags[FLOW_RX_ROW_CARRY_BIT] && !current.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && frame_q;
-    start_o.alone   = segment.alone && !current.row.flags[FLOW_RX_ROW_MARKERS_BIT];
+    start_o.alone   = segment.alone && !markers;
     start_o.beyond  = verdict.beyond;
-    start_o.certain = verdict.certain;
+    // Without markers the two ends have agreed that segments begin with FPDUs.
+    start_o.certain = verdict.certain || !markers;
     start_o.fin     = (segment.tcp_flags & TCP_FIN) != '0;
   end
 

@@ -164,7 +164,7 @@ package rx_front_pkg;
     logic        stamps;   // if walked, its TSval becomes the flow's TS.Recent
     logic        asks;     // the flow's islands decide
     logic        beyond;   // with asks: it is beyond a gap
-    logic        certain;  // with beyond: an FPDU begins there, as an island ends or both ends have agreed
+    logic        certain;  // with beyond: an FPDU begins there, as an island ends
     logic        full;     // with asks: no island is free
     logic        gap;      // if walked to its end: the flow has islands,
     logic [31:0] seq_end;  // and stands here

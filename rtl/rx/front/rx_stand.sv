@@ -76,7 +76,7 @@ module rx_stand
   } phase_e;
   phase_e phase, phase_q, phase_d;  // phase_q means nothing while it is vacant: a pop is late, and ends in vacant_o alone
   logic may_look, look_again, fetch_again, weighed, load, turns_ready, stays_ready;
-  logic popped_q, ready_q, sent_q, needs_weighing;  // sent_q: a lookup, a cycle ago
+  logic popped_q, ready_q, looking_q, sent_q, needs_weighing;  // looking_q: phase_q == Looking; sent_q: a lookup, a cycle ago
   logic [15:0] flow_d;
 
   assign phase           = vacant_o ? Empty : phase_q;
@@ -99,7 +99,7 @@ module rx_stand
   assign fetch_valid_o  = phase == Fetch && !hold_i;
   assign fetch_flow_o   = phase == Fetch ? flow_o : next_flow_i;
   assign next_reads_o   = phase != Fetch && !hold_i;
-  assign flow_d         = vacant_o ? next_flow_i : phase == Looking ? lookup_flow_i : flow_o;
+  assign flow_d         = vacant_o ? next_flow_i : looking_q ? lookup_flow_i : flow_o;
 
   assign needs_weighing = next_hit_i && !next_bare_i;
 
@@ -131,16 +131,18 @@ module rx_stand
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      phase_q  <= Empty;
-      vacant_o <= 1'b1;
-      ready_q  <= 1'b0;
-      popped_q <= 1'b0;
-      known_o  <= 1'b0;
+      phase_q   <= Empty;
+      vacant_o  <= 1'b1;
+      ready_q   <= 1'b0;
+      looking_q <= 1'b0;
+      popped_q  <= 1'b0;
+      known_o   <= 1'b0;
     end else begin
-      phase_q  <= weighed && weigh_again_i ? Weigh : phase_d;
-      vacant_o <= pop_i || (vacant_o && !load);
-      ready_q  <= turns_ready || (stays_ready && !weigh_again_i);  // phase_q == Ready
-      popped_q <= pop_i;
+      phase_q   <= weighed && weigh_again_i ? Weigh : phase_d;
+      vacant_o  <= pop_i || (vacant_o && !load);
+      looking_q <= (phase == Look && may_look) || (phase == Looking && !look_again && !lookup_rsp_i);
+      ready_q   <= turns_ready || (stays_ready && !weigh_again_i);  // phase_q == Ready
+      popped_q  <= pop_i;
       if (vacant_o) known_o <= next_hit_i;
       else if (phase == Look) known_o <= 1'b0;
       else if (phase == Looking && lookup_rsp_i) known_o <= lookup_hit_i;
@@ -157,6 +159,7 @@ module rx_stand
   assign ready_o     = ready_q && !popped_q;
 
   `WEFT_ASSERT(vacant_told, (vacant_o || phase_q != Empty) && ready_o == (phase == Ready))
+  `WEFT_ASSERT(looking_told, looking_q == (phase_q == Looking))
   `WEFT_ASSERT(stood, pop_i -> ready_o)
 
 endmodule

@@ -1,7 +1,7 @@
 // Counters and trace event of each frame's verdict.
 //
-// Handshake: Pulses only: outputs come one cycle behind `finish_i` or `direct_i`.
-// Pipeline:  one register.
+// Handshake: Pulses only: the trace event comes one cycle behind `finish_i` or `direct_i`, the counters two.
+// Pipeline:  two registers of what is counted: `direct_i` is late.
 
 module rx_verdict
   import rx_front_pkg::*;
@@ -44,40 +44,73 @@ module rx_verdict
     else why = reserved_i ? 8'(TRACE_DROP_RAW_RESERVED) : 8'(TRACE_DROP_NO_RAW_SLOT);
   end
 
-  logic plain, known, refused, walked;
-  assign plain   = direct_i && !dropped_i && !replay_i;
-  assign known   = direct_i && known_i && !replay_i;
-  assign walked  = finish_i && !replay_i;
-  assign refused = known && accept_i == ACCEPT_REFUSE;
+  typedef struct packed {
+    logic       finish,  direct, dropped, known, replay, raw, counts_raw, beyond, full;
+    logic [7:0] why;
+    stop_e      stop;
+    accept_e    accept;
+    logic [3:0] refusal;
+  } told_t;
+  told_t told_q;
+  logic plain, known, walked, dropped;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) told_q <= '0;
+    else begin
+      told_q <= '{
+          finish: finish_i,
+          direct: direct_i,
+          dropped: dropped_i,
+          known: known_i,
+          replay: replay_i,
+          raw: raw_i,
+          counts_raw: counts_raw_i,
+          beyond: beyond_i,
+          full: full_i,
+          why: why,
+          stop: stop_i,
+          accept: accept_i,
+          refusal: refusal_i
+      };
+    end
+  end
+  assign plain   = told_q.direct && !told_q.dropped && !told_q.replay;
+  assign known   = told_q.direct && told_q.known && !told_q.replay;
+  assign walked  = told_q.finish && !told_q.replay;
+  assign dropped = told_q.direct && !told_q.replay && told_q.dropped;
+
+  logic refused, leaves, whole;
+  assign refused = known && told_q.accept == ACCEPT_REFUSE;
+  assign leaves  = known && !told_q.dropped && told_q.accept == ACCEPT_LEAVE;
+  assign whole   = told_q.stop == STOP_WHOLE;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       cnt_inc_o <= '0;
     end else begin
       cnt_inc_o                              <= '0;
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]     <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_NO_RAW_SLOT));
-      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]    <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_RESERVED));
-      cnt_inc_o[CNT_RX_DROP_NO_RAW_CREDIT]   <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_RAW_CREDIT));
-      cnt_inc_o[CNT_RX_DROP_NO_REPORT_ROOM]  <= 16'(direct_i && !replay_i && dropped_i && why == 8'(TRACE_DROP_REPORT_ROOM));
-      cnt_inc_o[CNT_RX_RAW_FRAMES]           <= 16'(plain && !known_i);
-      cnt_inc_o[CNT_RX_SEGMENTS]             <= 16'(walked || (plain && known_i));
-      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]      <= 16'(walked && stop_i == STOP_WHOLE);
-      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]    <= 16'((walked && raw_i) || (direct_i && counts_raw_i));
-      cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE]   <= 16'(known && accept_i == ACCEPT_DUPLICATE);
-      cnt_inc_o[CNT_RX_REFUSED_ACK]          <= 16'(refused && refusal_i == REFUSAL_NO_ACK);
-      cnt_inc_o[CNT_RX_REFUSED_WINDOW]       <= 16'(refused && refusal_i == REFUSAL_WINDOW);
-      cnt_inc_o[CNT_RX_REFUSED_PAWS]         <= 16'(refused && refusal_i == REFUSAL_PAWS);
-      cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && refusal_i == REFUSAL_NO_TIMESTAMP);
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_SLOT]     <= 16'(dropped && told_q.why == 8'(TRACE_DROP_NO_RAW_SLOT));
+      cnt_inc_o[CNT_RX_DROP_RAW_RESERVED]    <= 16'(dropped && told_q.why == 8'(TRACE_DROP_RAW_RESERVED));
+      cnt_inc_o[CNT_RX_DROP_NO_RAW_CREDIT]   <= 16'(dropped && told_q.why == 8'(TRACE_DROP_RAW_CREDIT));
+      cnt_inc_o[CNT_RX_DROP_NO_REPORT_ROOM]  <= 16'(dropped && told_q.why == 8'(TRACE_DROP_REPORT_ROOM));
+      cnt_inc_o[CNT_RX_RAW_FRAMES]           <= 16'(plain && !told_q.known);
+      cnt_inc_o[CNT_RX_SEGMENTS]             <= 16'(walked || (plain && told_q.known));
+      cnt_inc_o[CNT_RX_SEGMENTS_PLACED]      <= 16'(walked && whole);
+      cnt_inc_o[CNT_RX_SEGMENTS_BYPASSED]    <= 16'((walked && told_q.raw) || (told_q.direct && told_q.counts_raw));
+      cnt_inc_o[CNT_RX_SEGMENTS_DUPLICATE]   <= 16'(known && told_q.accept == ACCEPT_DUPLICATE);
+      cnt_inc_o[CNT_RX_REFUSED_ACK]          <= 16'(refused && told_q.refusal == REFUSAL_NO_ACK);
+      cnt_inc_o[CNT_RX_REFUSED_WINDOW]       <= 16'(refused && told_q.refusal == REFUSAL_WINDOW);
+      cnt_inc_o[CNT_RX_REFUSED_PAWS]         <= 16'(refused && told_q.refusal == REFUSAL_PAWS);
+      cnt_inc_o[CNT_RX_REFUSED_NO_TIMESTAMP] <= 16'(refused && told_q.refusal == REFUSAL_NO_TIMESTAMP);
       // A segment discarded behind one that did not end whole: that one's counter covers both.
-      cnt_inc_o[CNT_RX_DETACH_GAP]           <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE);
-      cnt_inc_o[CNT_RX_SEGMENTS_BEYOND]      <= 16'(walked && stop_i == STOP_WHOLE && beyond_i);
-      cnt_inc_o[CNT_RX_ISLANDS_FULL]         <= 16'(known && !dropped_i && accept_i == ACCEPT_LEAVE && full_i);
-      cnt_inc_o[CNT_RX_DETACH_PARTIAL]       <= 16'(walked && stop_i == STOP_PARTIAL);
-      cnt_inc_o[CNT_RX_DETACH_ERROR]         <= 16'(walked && stop_i == STOP_ERROR);
-      cnt_inc_o[CNT_RX_REPLAYS]              <= 16'(finish_i && replay_i && stop_i == STOP_WHOLE);
-      cnt_inc_o[CNT_RX_REPLAYS_PARTIAL]      <= 16'(finish_i && replay_i && stop_i == STOP_PARTIAL);
-      cnt_inc_o[CNT_RX_REPLAYS_ERROR]        <= 16'(finish_i && replay_i && stop_i == STOP_ERROR);
-      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]      <= 16'(replay_i && (direct_i || (finish_i && stop_i == STOP_NOT_WALKED)));
+      cnt_inc_o[CNT_RX_DETACH_GAP]           <= 16'(leaves);
+      cnt_inc_o[CNT_RX_SEGMENTS_BEYOND]      <= 16'(walked && whole && told_q.beyond);
+      cnt_inc_o[CNT_RX_ISLANDS_FULL]         <= 16'(leaves && told_q.full);
+      cnt_inc_o[CNT_RX_DETACH_PARTIAL]       <= 16'(walked && told_q.stop == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_DETACH_ERROR]         <= 16'(walked && told_q.stop == STOP_ERROR);
+      cnt_inc_o[CNT_RX_REPLAYS]              <= 16'(told_q.finish && told_q.replay && whole);
+      cnt_inc_o[CNT_RX_REPLAYS_PARTIAL]      <= 16'(told_q.finish && told_q.replay && told_q.stop == STOP_PARTIAL);
+      cnt_inc_o[CNT_RX_REPLAYS_ERROR]        <= 16'(told_q.finish && told_q.replay && told_q.stop == STOP_ERROR);
+      cnt_inc_o[CNT_RX_REPLAYS_REFUSED]      <= 16'(told_q.replay && (told_q.direct || (told_q.finish && told_q.stop == STOP_NOT_WALKED)));
     end
   end
 

@@ -109,7 +109,7 @@ impl Setup {
         };
         bench.stag(STAG, &stag)?;
         let rx = FlowRxRow {
-            flags: FlowRxRow::CRC | FlowRxRow::VALID,
+            flags: FlowRxRow::CRC | FlowRxRow::CARRY | FlowRxRow::VALID,
             rq_log2: 2,
             pd: PD,
             marker_base: SEQ,

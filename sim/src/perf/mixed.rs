@@ -80,8 +80,6 @@ pub(super) struct Mix {
     name: String,
     flows: usize,
     memory: Timing,
-    /// Of the flows' rows, beside those that all have.
-    flags: u8,
     frame: Box<dyn Fn(usize) -> Frame>,
 }
 
@@ -91,7 +89,6 @@ impl Mix {
             name,
             flows,
             memory: host_memory(),
-            flags: 0,
             frame: Box::new(frame),
         }
     }
@@ -114,14 +111,6 @@ impl Mix {
             true => Frame::Acknowledgment { flow: 0 },
             false => Frame::Write { flow: 0, bytes },
         })
-    }
-
-    /// Of a flow whose FPDUs the card carries over the ends of segments.
-    fn carried(name: &str, frame: impl Fn(usize) -> Frame + 'static) -> Self {
-        Self {
-            flags: FlowRxRow::CARRY,
-            ..Self::new(name.into(), 1, frame)
-        }
     }
 
     /// Sends of so many flows in turn.
@@ -172,16 +161,18 @@ fn mixes() -> Vec<Mix> {
         write: whole.then_some(1460 - FRAMING),
         octets,
     };
-    all.push(Mix::carried(
-        "1460-byte segments, every 10th cut in two",
+    all.push(Mix::new(
+        "1460-byte segments, every 10th cut in two".into(),
+        1,
         move |n| match n % 11 {
             0 => piece(true, 730),
             1 => piece(false, 730),
             _ => piece(true, 1460),
         },
     ));
-    all.push(Mix::carried(
-        "1460-byte segments, each ends inside an FPDU",
+    all.push(Mix::new(
+        "1460-byte segments, each ends inside an FPDU".into(),
+        1,
         move |n| piece(true, if n == 0 { 730 } else { 1460 }),
     ));
     all
@@ -373,7 +364,8 @@ impl Peers {
             assert!(written.is_ok(), "the ring has this slot");
         }
         let rx = FlowRxRow {
-            flags: FlowRxRow::CRC | FlowRxRow::VALID | mix.flags,
+            // As the engine writes it.
+            flags: FlowRxRow::CRC | FlowRxRow::CARRY | FlowRxRow::VALID,
             rq_log2: RQ_LOG2,
             pd: PD,
             marker_base: SEQ,
