@@ -183,7 +183,7 @@ module walk_carry
       // What was looked up a cycle ago knows of all places.
       fresh_q    <= !framed;
       unique case (state_q)
-        Pass:    if (go && !issued) state_q <= Issue;
+        Pass:    if (go && carries) state_q <= Issue;
         Issue: begin
           if (issued) state_q <= !joins_q ? Pass : unread_q != '0 ? Feed : Odd;
           else if (!wants_i) state_q <= Pass;
