@@ -301,9 +301,9 @@ PROOFS = [
         ("rx/walk/walk_carry.sv", "held_odd != '0 ? Odd : Body;", "Body;"),
         ("rx/walk/walk_carry.sv", "pl_data_o >> {pl_count_o[COUNT_W-2:2], 5'd0};", "pl_data_o;"),
         ("rx/walk/walk_carry.sv", "(state_q == Issue ? wants_i :", "(state_q == Issue ? 1'b1 :"),
-        ("rx/walk/walk_carry.sv", "match_q == '0 && !framing_q && !kept_q);", "match_q == '0 && !framing_q);"),
-        ("rx/walk/walk_carry.sv", "match_q == '0 && !framing_q && !kept_q);", "match_q == '0 && !kept_q);"),
-        ("rx/walk/walk_carry.sv", "match_q == '0 && !framing_q && !kept_q);", "!framing_q && !kept_q);"),
+        ("rx/walk/walk_carry.sv", "none_q && !framing_q && !kept_q);", "none_q && !framing_q);"),
+        ("rx/walk/walk_carry.sv", "none_q && !framing_q && !kept_q);", "none_q && !kept_q);"),
+        ("rx/walk/walk_carry.sv", "none_q && !framing_q && !kept_q);", "!framing_q && !kept_q);"),
     ], {}, "bounded", 18, without=("dut.*",)),
     Proof("walk_pack_formal", [
         ("rx/walk/walk_pack.sv", "st_data_i[23] ? 3'd4 : 3'd5", "3'd4"),

@@ -97,7 +97,8 @@ module walk_carry
   // Of the start that is wanted, a cycle ago: its flow's place, and the free ones; the segment that is framed is of its flow.
   logic [CARRIES-1:0] free, match_q, free_q;
   logic found, has;
-  logic prepared_q, same_q, same, fresh_q, go, kept_q, carries;  // carries: there may be something to put before the segment, or to keep of it
+  logic prepared_q, same_q, same, fresh_q, go;
+  logic kept_q, none_q, carries;  // none_q: match_q is 0; carries: there may be something to put before the segment, or to keep of it
 
   // The end of what is framed.
   logic [1:0] odd_left_q;  // octets behind the last word of what is framed
@@ -115,7 +116,7 @@ module walk_carry
   logic [DATA_W-1:0] packed_data, piece_data, in_data;
 
   // What was looked up a cycle ago knows of all that is carried but what was kept then.
-  assign carries       = start_i.carries && !(start_i.alone && match_q == '0 && !framing_q && !kept_q);
+  assign carries       = start_i.carries && !(start_i.alone && none_q && !framing_q && !kept_q);
   assign start_ready_o = start_ready_i && (state_q == Issue ? wants_i : state_q == Pass && !carries);
   assign issued        = start_valid_i && start_ready_o;
   always_comb begin
@@ -199,6 +200,7 @@ module walk_carry
 
   always_ff @(posedge clk_i) begin
     {match_q, free_q} <= {match, free};
+    none_q            <= match == '0;
     since_q           <= since;
     same_q            <= of_flow_q == start_i.flow;
     if (state_q == Pass && go) begin
@@ -354,6 +356,7 @@ module walk_carry
   `WEFT_ASSERT(wanted_then, issued && carries -> state_q == Issue && wants_i)
   `WEFT_ASSERT(nothing_before, wants_i -> start_i.carries)
   `WEFT_ASSERT(one_place, $onehot0(match))
+  `WEFT_ASSERT(none_told, start_valid_i -> none_q == (match_q == '0))
   `WEFT_ASSERT(no_more_than_counted, framed_q != '1)
   `WEFT_ASSERT(framed_was_started, framed -> framed_q != '0)
   `WEFT_ASSERT(something_is_carried, state_q == Issue && joins_q -> carry_q != '0)
