@@ -8,7 +8,7 @@ use bench::script::*;
 use bench::traffic::{long_writes, run_agreed};
 use bench::*;
 use weft_engine::*;
-use weft_wire::mpa::{Enhanced, Extensions, FrameKind, StartupFrame};
+use weft_wire::mpa::{Extensions, FrameKind};
 
 const ASKS: ConnectParams<'static> = ConnectParams {
     remote: Endpoint {
@@ -105,32 +105,6 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(refused(&long), Error::PrivateDataTooLong { given, limit });
 }
 
-fn enhanced(extensions: Extensions) -> Enhanced {
-    Enhanced {
-        peer_to_peer: true,
-        rtr: RtrKinds::READ,
-        ird: 4,
-        ord: 4,
-        extensions,
-    }
-}
-
-fn frame(kind: FrameKind, crc: bool, extensions: Extensions) -> Vec<u8> {
-    let frame = StartupFrame {
-        kind,
-        markers: false,
-        crc,
-        reject: false,
-        revision: 2,
-        enhanced: Some(enhanced(extensions)),
-        private_data: b"data",
-    };
-    let mut out = vec![0; 100];
-    let length = frame.write(&mut out).unwrap();
-    out.truncate(length);
-    out
-}
-
 /// A peer that grants nothing is as good as any; one that grants what nobody has asked for is none.
 #[test]
 fn replies_to_who_asks() {
@@ -152,7 +126,7 @@ fn replies_to_who_asks() {
         // Whoever does not know them takes these four for private data.
         let octets: &[u8] = if asks { b"wft\x04" } else { b"" };
         assert_eq!(&request[24..], octets);
-        s.data(&frame(FrameKind::Reply, true, granted));
+        s.data(&extended(FrameKind::Reply, true, granted));
         s.wait(MS);
         let came = s.events.iter().find_map(|event| match event {
             Event::Established { agreed, .. } => Some(Ok(agreed.aligned)),
@@ -183,7 +157,7 @@ fn beside_xrc() {
         let qp = s.engine.create_xrc_initiator(&config, &mut s.card).unwrap();
         let (_, request) = s.called_by(qp, &ASKS);
         assert_eq!(request[24..], b"wft\x05"[..]);
-        s.data(&frame(FrameKind::Reply, true, granted));
+        s.data(&extended(FrameKind::Reply, true, granted));
         s.wait(MS);
         let came = s.events.iter().find_map(|event| match event {
             Event::Established { agreed, .. } => Some(agreed.aligned),
@@ -199,7 +173,7 @@ fn a_request_without_crc() {
     for (asked_crc, own_crc) in [(false, false), (false, true), (true, false)] {
         let mut s = Script::new(false);
         let qp = s.qp();
-        let request = frame(FrameKind::Request, asked_crc, Extensions::ALIGNED);
+        let request = extended(FrameKind::Request, asked_crc, Extensions::ALIGNED);
         let accept = AcceptParams {
             crc: own_crc,
             ..grants(true)

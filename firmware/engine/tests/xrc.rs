@@ -4,11 +4,11 @@
 use crate::bench;
 
 use bench::oracle::fpdu;
-use bench::script::{message, Script};
+use bench::script::{extended, message, Script};
 use bench::*;
 use weft_engine::*;
 use weft_wire::ddp::{DdpHeader, Target};
-use weft_wire::mpa::{Enhanced, Extensions, FrameKind, StartupFrame};
+use weft_wire::mpa::{Extensions, FrameKind, StartupFrame};
 
 /// Of a message; a sender has a full window in flight long before its end.
 const LONGEST: u32 = 1_500_000;
@@ -372,32 +372,6 @@ fn a_request_is_accepted_by_its_kind() {
     }
 }
 
-fn enhanced(extensions: Extensions) -> Enhanced {
-    Enhanced {
-        peer_to_peer: true,
-        rtr: RtrKinds::READ,
-        ird: 4,
-        ord: 4,
-        extensions,
-    }
-}
-
-fn frame(kind: FrameKind, extensions: Extensions) -> Vec<u8> {
-    let frame = StartupFrame {
-        kind,
-        markers: false,
-        crc: true,
-        reject: false,
-        revision: 2,
-        enhanced: Some(enhanced(extensions)),
-        private_data: b"data",
-    };
-    let mut out = vec![0; 100];
-    let length = frame.write(&mut out).unwrap();
-    out.truncate(length);
-    out
-}
-
 /// A peer that accepts as any would, and does not know what it was asked for: Terminate 2/0/04, and the reason here.
 #[test]
 fn a_peer_that_grants_nothing_is_left() {
@@ -410,7 +384,7 @@ fn a_peer_that_grants_nothing_is_left() {
     assert_eq!(asked.enhanced.unwrap().extensions, Extensions::XRC);
     // The RFC's four bytes, and four that whoever does not know them takes for private data.
     assert_eq!(&request[24..], b"wft\x01");
-    s.data(&frame(FrameKind::Reply, Extensions::NONE));
+    s.data(&extended(FrameKind::Reply, true, Extensions::NONE));
     let sent = s.sent.iter().find(|sent| !sent.payload.is_empty());
     let said = sent.unwrap().payload.clone();
     let ulpdu = &fpdu::ulpdus(&said)[0];
@@ -442,7 +416,7 @@ fn a_target_takes_plain_sends_only() {
         let srq = s.engine.create_xrc_srq(&srq_config(s.pd), xrcd).unwrap();
         let config = config(s.pd);
         let made = s.engine.create_xrc_target(&config, xrcd, &mut s.card);
-        let request = frame(FrameKind::Request, Extensions::XRC);
+        let request = extended(FrameKind::Request, true, Extensions::XRC);
         s.accepted_by(made.unwrap(), &request, &AcceptParams::default());
         // The RTR.
         s.data(&message(

@@ -5,7 +5,7 @@ use weft_wire::checksum::Checksum;
 use weft_wire::ddp::DdpHeader;
 use weft_wire::ethernet::EthernetHeader;
 use weft_wire::ipv4::Ipv4Packet;
-use weft_wire::mpa::{Enhanced, Extensions, FrameKind, StartupFrame};
+use weft_wire::mpa::{Enhanced, Extensions, FrameKind, StartupFrame, MAX_FRAME};
 use weft_wire::tcp::{flag, FrameHeader, Options, TcpSegment};
 use weft_wire::terminate::Terminate;
 
@@ -336,25 +336,14 @@ impl Script {
 
     /// The same that asks for what the RFC does not have.
     pub fn request_for(rtr: RtrKinds, extensions: Extensions, private_data: &[u8]) -> Vec<u8> {
-        let frame = StartupFrame {
-            kind: FrameKind::Request,
-            markers: false,
-            crc: true,
-            reject: false,
-            revision: 2,
-            enhanced: Some(Enhanced {
-                peer_to_peer: !rtr.is_empty(),
-                rtr,
-                ird: 4,
-                ord: 4,
-                extensions,
-            }),
-            private_data,
+        let enhanced = Enhanced {
+            peer_to_peer: !rtr.is_empty(),
+            rtr,
+            ird: 4,
+            ord: 4,
+            extensions,
         };
-        let mut out = vec![0; 600];
-        let length = frame.write(&mut out).unwrap();
-        out.truncate(length);
-        out
+        start_up(FrameKind::Request, true, enhanced, private_data)
     }
 
     /// Everything up to the engine's reply, by the given queue pair; not yet the first FPDU.
@@ -456,6 +445,35 @@ pub fn with_tcp_options(frame: &[u8], octets: &[u8]) -> Vec<u8> {
 /// An FPDU with CRC, without markers.
 pub fn fpdu_of(pieces: &[&[u8]]) -> Vec<u8> {
     fpdu::frame(0, None, true, &pieces.concat())
+}
+
+/// A start-up frame of revision 2, without markers.
+pub fn start_up(kind: FrameKind, crc: bool, enhanced: Enhanced, private_data: &[u8]) -> Vec<u8> {
+    let frame = StartupFrame {
+        kind,
+        markers: false,
+        crc,
+        reject: false,
+        revision: 2,
+        enhanced: Some(enhanced),
+        private_data,
+    };
+    let mut out = vec![0; MAX_FRAME];
+    let length = frame.write(&mut out).unwrap();
+    out.truncate(length);
+    out
+}
+
+/// The same of a Read as RTR, with what is asked for, or granted, beyond the RFC.
+pub fn extended(kind: FrameKind, crc: bool, extensions: Extensions) -> Vec<u8> {
+    let enhanced = Enhanced {
+        peer_to_peer: true,
+        rtr: RtrKinds::READ,
+        ird: 4,
+        ord: 4,
+        extensions,
+    };
+    start_up(kind, crc, enhanced, b"data")
 }
 
 /// An FPDU of a header and its payload.

@@ -15,6 +15,11 @@ pub fn object<S: Serializer>(counters: &Counters, serializer: S) -> Result<S::Ok
     serializer.collect_map(counters.iter().map(|(name, n)| (name, n)))
 }
 
+/// These, by name.
+pub fn named<const N: usize>(counters: [(&str, u64); N]) -> Counters {
+    counters.map(|(name, n)| (name.to_owned(), n)).to_vec()
+}
+
 /// The card's counters that are not 0; nothing if they cannot be read.
 pub fn of_card(device: &Device) -> Counters {
     let counters = device.counters().ok();
@@ -39,7 +44,7 @@ struct Counts {
 pub fn write(device: &Device, file: &Path) -> io::Result<()> {
     let engine = device.engine_stats();
     let counts = Counts {
-        engine: [
+        engine: named([
             ("segments", engine.segments),
             ("segments_raw", engine.segments_raw),
             ("segments_carried", engine.segments_carried),
@@ -49,9 +54,7 @@ pub fn write(device: &Device, file: &Path) -> io::Result<()> {
             ("bytes_copied", engine.bytes_copied),
             ("bytes_replayed", engine.bytes_replayed),
             ("attaches", engine.attaches),
-        ]
-        .map(|(name, n)| (name.to_owned(), n))
-        .to_vec(),
+        ]),
         card: of_card(device),
     };
     fs::write(file, serde_json::to_vec_pretty(&counts)?)

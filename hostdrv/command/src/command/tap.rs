@@ -10,7 +10,7 @@ use weft_tools::interface::{InterfaceError, NetInterface};
 use weft_tools::rping::{RpingServer, ServerConfig, ServerReport};
 use weft_tools::Machine;
 
-use super::counts::{object, of_card, Counters};
+use super::counts::{named, object, of_card, Counters};
 use super::device::{nanoseconds, stop_on_interrupt, Station};
 use super::Failure;
 use crate::output;
@@ -175,14 +175,12 @@ fn report(
     let engine = device.engine_stats();
     Report {
         interface: interface.stats().iter().collect(),
-        engine: [
+        engine: named([
             ("frames_for_host", engine.frames_for_host),
             ("segments", engine.segments),
             ("retransmits", engine.retransmits),
             ("resets_sent", engine.resets_sent),
-        ]
-        .map(|(name, n)| (name.to_owned(), n))
-        .to_vec(),
+        ]),
         card: of_card(device),
         rping,
         error: error.map(ToString::to_string),
