@@ -29,6 +29,10 @@ pub struct Plan {
     pub replay: u16,
     pub timestamps: bool,
     pub markers: [bool; 2],
+    /// Both ask that each segment begins with an FPDU.
+    pub aligned: bool,
+    /// The cards carry FPDUs over the ends of segments.
+    pub carry: bool,
     /// Octets of each host's messages together, and of a message at most.
     pub volume: u32,
     pub message: u32,
@@ -134,6 +138,8 @@ impl Plan {
             message,
             shares: d.of(&[[1, 0, 0], [0, 1, 0], [1, 1, 1], [2, 1, 0], [0, 0, 1]]),
             report_delay: d.of(&[500, 500, 3000, 20_000]),
+            carry: d.one_in(2),
+            aligned: d.one_in(4),
         }
     }
 
@@ -167,6 +173,7 @@ pub fn run(plan: &Plan) -> Bench {
         c.receive_window = plan.window;
         c.replay = plan.replay;
         c.timestamps = plan.timestamps;
+        c.carry = plan.carry;
     });
     for host in &mut b.hosts {
         host.card.raw_slots(plan.raw_slots);
@@ -178,10 +185,12 @@ pub fn run(plan: &Plan) -> Bench {
     b.middlebox = plan.cuts.map(|cuts| Middlebox::new(seed, cuts));
     let params = ConnectParams {
         markers: plan.markers[0],
+        aligned: plan.aligned,
         ..Default::default()
     };
     let accept = AcceptParams {
         markers: plan.markers[1],
+        aligned: plan.aligned,
         ..Default::default()
     };
     let pair = b.connect(&params, &accept);
