@@ -238,6 +238,23 @@ fn cut_anew() {
     }
 }
 
+/// A segment in order that ends inside an FPDU takes the flow once. Its row lets the card carry from then on.
+#[test]
+fn a_cut_takes_the_flow_once() {
+    for by in BOTH {
+        let mut m = Framed::by(by, &|_| ());
+        m.arrives(0..1);
+        for (cut, attached) in [(1, 0), (2, 1), (3, 1)] {
+            let middle = m.ends[cut] + 100;
+            m.octets(m.ends[cut]..middle, 0);
+            assert_eq!(m.t.s.card.attached(), attached, "{by:?} {cut}");
+            m.octets(middle..m.ends[cut + 1], 0);
+            assert_eq!(m.t.s.card.attached(), 1, "{by:?} {cut}");
+        }
+        m.t.has(4);
+    }
+}
+
 /// The flow is taken away, or the card loses it, with islands there: they are the engine's account from there on.
 #[test]
 fn an_error_beyond_a_gap() {
