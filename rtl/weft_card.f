@@ -102,6 +102,8 @@ rx/walk/stag_check.sv
 rx/walk/stag_table.sv
 rx/walk/walk_runs.sv
 rx/walk/walk_output.sv
+rx/walk/walk_beyond.sv
+rx/walk/walk_order.sv
 rx/walk/walk_check.sv
 rx/walk/walk_crc.sv
 rx/walk/walk_ddp.sv

@@ -34,16 +34,18 @@ module walk_check_formal
 );
 
   logic seg_ready, head_ready, begins, tail_ready, crc_ready, lookup, tail_read, el_want, el_last, verdict_valid, verdict_keep, run_valid, run_end;
-  logic op_valid, done_valid, done_engine, done_colour, idle;
+  logic op_valid, done_valid, done_colour, idle;
   logic [23:0] lookup_index;
-  logic [15:0] tail_flow, run_bytes, done_len;
-  logic [31:0] el_msn, done_msn, done_mo;
-  logic  [            11:0]       verdict_beats;
-  op_t                            op;
-  stop_e                          done_stop;
-  logic  [NUM_COUNTERS-1:0][15:0] cnt_inc;
+  logic [15:0] tail_flow, run_bytes;
+  logic       [            31:0]       el_msn;
+  logic       [            11:0]       verdict_beats;
+  op_t                                 op;
+  walk_done_t                          done;
+  logic       [NUM_COUNTERS-1:0][15:0] cnt_inc;
 
-  walk_check dut (
+  walk_check #(
+    .NUM_FLOWS(2)
+  ) dut (
     .clk_i,
     .rst_ni,
     .tables_ready_i,
@@ -86,11 +88,7 @@ module walk_check_formal
     .op_ready_i,
     .op_o           (op),
     .done_valid_o   (done_valid),
-    .done_len_o     (done_len),
-    .done_stop_o    (done_stop),
-    .done_engine_o  (done_engine),
-    .done_msn_o     (done_msn),
-    .done_mo_o      (done_mo),
+    .done_o         (done),
     .done_colour_o  (done_colour),
     .idle_o         (idle),
     .cnt_inc_o      (cnt_inc)
@@ -102,7 +100,8 @@ module walk_check_formal
   );
 
   localparam logic [3:0] HEAD = 4'd0, CHECK = 4'd1, VERDICT = 4'd2, ELEMENT = 4'd3, SKIP = 4'd4, SKIPPED = 4'd5, LOOK = 4'd6,
-                         ROW = 4'd7, SUMS = 4'd8, RESULT = 4'd9, OPS = 4'd10;
+                         ROW = 4'd7, SUMS = 4'd8, RESULT = 4'd9, OPS = 4'd10, ORDER = 4'd11, WEIGH = 4'd12;
+  localparam logic [2:0] EDGES_IDLE = 3'd0, EDGES_SETTLE = 3'd6, EDGES_DONE = 3'd7;
 
   typedef struct packed {
     logic [63:0] iova;
@@ -113,9 +112,10 @@ module walk_check_formal
   grant_t            given_q;
   logic [2:0] grants_q, placed_q;  // granted, and handed out, of this FPDU
   logic whole_q, refused_q, seg_on_q, judged_q, verdict_given_q;
-  logic [11:0] beats_q;
-  logic [31:0] pd_q, seg_pd_q;  // of the FPDU's segment; of the segment, a cycle ago
-  logic [2:0] asked_q;  // an SGE: question, then two cycles, then the answer
+  logic     [11:0] beats_q;
+  logic     [31:0] pd_q;  // of the FPDU's segment
+  segment_t        seg_q;  // a cycle ago
+  logic     [ 2:0] asked_q;  // an SGE: question, then two cycles, then the answer
   logic [15:0] piece_1_q, piece_2_q;
   logic check_only_q;  // its flow's FPDUs are only checked
   logic granted, place;
@@ -136,7 +136,7 @@ module walk_check_formal
       if (begins) judged_q <= 1'b0;
       else if (tail_ready) judged_q <= 1'b1;
     end
-    seg_pd_q  <= seg_i.row.pd;
+    seg_q     <= seg_i;
     piece_1_q <= dut.piece;
     piece_2_q <= piece_1_q;
     if (begins || !rst_ni) begin
@@ -170,7 +170,7 @@ module walk_check_formal
   end
 
   always_comb begin
-    a_seg : assume (!seg_on_q || (seg_valid_i && seg_i.row.pd == seg_pd_q));
+    a_seg : assume (!seg_on_q || (seg_valid_i && seg_i == seg_q));
     a_beyond : assume (!seg_i.beyond || (!seg_i.carries && seg_i.carry == '0));
     a_partial : assume (!(tail_valid_i && tail_i.partial) || tail_i.seg_last);
     a_four : assume (!(asked_q[2] && grants_q == 3'd3) || dut.ends || dut.too_long || !dut.has_payload_q);
@@ -197,19 +197,23 @@ module walk_check_formal
   end
 
   // ---------------------------------------------------------------- how it comes to that
-  logic ops, gathering;
+  logic ops, gathering, unjudged, needs;
+  logic [2:0] edges;
   logic [3:0] ones, left;
   assign ops       = state == OPS;
+  assign unjudged  = state inside {ORDER, CHECK, WEIGH, VERDICT};
+  assign needs     = seg_i.beyond || seg_i.right.valid;
+  assign edges     = dut.u_order.u_beyond.state_q;
   assign gathering = state inside {ELEMENT, SKIP, SKIPPED, LOOK, ROW, SUMS, RESULT};
   assign ones      = (4'd1 << grants_q[2:0]) - 4'd1;
   assign left      = ones >> placed_q;
   always_comb begin
     if (rst_ni) begin
-      inv_state : assert (state <= OPS);
+      inv_state : assert (state <= WEIGH);
       inv_seg : assert (state == HEAD || seg_on_q);
-      inv_given : assert ((state == CHECK || state == VERDICT) == dut.u_region.given_q && (!dut.u_region.given_q || dut.u_region.busy_q));
+      inv_given : assert (unjudged == dut.u_region.given_q && (!dut.u_region.given_q || dut.u_region.busy_q));
       inv_looks_up : assert ((dut.u_region.step_q & (dut.u_region.step_q - 3'd1)) == '0 && (dut.u_region.busy_q || dut.u_region.step_q == '0));
-      inv_begun : assert (state == HEAD || !dut.u_progress.first_q);
+      inv_begun : assert (state == HEAD || !dut.u_order.u_progress.first_q);
       inv_header : assert (state == HEAD || dut.header_q == header_q);
       inv_bad : assert (state == HEAD || dut.bad_q == (dut.err_q != ERR_NONE));
       inv_payload : assert (state == HEAD || dut.has_payload_q == (header_q.payload_len != '0));
@@ -217,7 +221,7 @@ module walk_check_formal
       assert (state == HEAD || dut.region_q == (header_q.kind == CLASS_TAGGED && header_q.err == ERR_NONE && header_q.payload_len != '0));
       inv_receive : assert (state == HEAD || dut.receive_q == (header_q.kind == CLASS_RECEIVE && header_q.err == ERR_NONE));
       inv_judged : assert (!(gathering || ops) || judged_q);
-      inv_not_judged : assert (!(state == CHECK || state == VERDICT) || (!judged_q && grants_q == '0 && placed_q == '0 && !refused_q));
+      inv_not_judged : assert (!unjudged || (!judged_q && grants_q == '0 && placed_q == '0 && !refused_q));
       inv_asked : assert (asked_q[0] == (state == ROW) && asked_q[1] == (state == SUMS) && (!asked_q[2] || state == RESULT));
       inv_piece_1 : assert (state != SUMS || piece_1_q == dut.taken);
       inv_piece_2 : assert (!(state == RESULT && asked_q[2]) || piece_2_q == dut.taken);
@@ -239,6 +243,13 @@ module walk_check_formal
       assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.u_runs.todo_q == ones && dut.u_runs.runs_q == grants_q[1:0]));
       inv_todo_none : assert (!gathering || dut.has_payload_q || dut.u_runs.todo_q == '0);
       inv_done : assert (!(ops && !dut.refused_q && dut.u_runs.todo_q == '0) || placed_q == '0 || placed_q == grants_q);
+      inv_order : assert (!(state inside {ORDER, WEIGH}) || (seg_i.beyond && dut.receive_q));
+      inv_edges : assert (edges == EDGES_IDLE || (seg_on_q && needs));
+      inv_edges_read : assert (edges != EDGES_IDLE || state == HEAD || !needs);
+      inv_edges_last : assert (edges <= 3'd3 || ((gathering || ops) && dut.tail_q.seg_last));
+      inv_hold : assert (!dut.hold || (needs && edges inside {[3'd1 : EDGES_SETTLE]} && (gathering || ops) && dut.tail_q.seg_last));
+      inv_held : assert (!((gathering || ops) && needs && dut.tail_q.seg_last) || dut.hold || edges == EDGES_DONE);
+      inv_hold_until : assert (edges <= 3'd3 || edges == EDGES_DONE || dut.hold);
       inv_op : assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
     end
   end

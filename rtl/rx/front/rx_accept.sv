@@ -151,6 +151,9 @@ module rx_accept
   // One that does not ask is of a flow without islands.
   assign verdict_o.gap = verdict_q.asks && answer.gap;
   assign verdict_o.certain = answer.certain;
+  assign verdict_o.left = verdict_q.asks ? answer.left : '0;
+  assign verdict_o.right = verdict_q.asks ? answer.right : '0;
+  assign verdict_o.island = answer.island;
   assign verdict_o.seq_end = verdict_q.asks ? answer.leaves : current_i.walk_end;
 
   // ---------------------------------------------------------------- islands

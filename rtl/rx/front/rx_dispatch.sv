@@ -343,6 +343,9 @@ module rx_dispatch
     start_o.beyond  = verdict.beyond;
     // Without markers the two ends have agreed that segments begin with FPDUs.
     start_o.certain = verdict.certain || !markers;
+    start_o.left    = verdict.left;
+    start_o.right   = verdict.right;
+    start_o.island  = verdict.island;
     start_o.fin     = (segment.tcp_flags & TCP_FIN) != '0;
   end
 

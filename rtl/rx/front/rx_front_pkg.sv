@@ -3,6 +3,8 @@
 package rx_front_pkg;
   import walk_pkg::walk_done_t;
   import walk_pkg::PLACE_W;
+  import walk_pkg::ISLAND_W;
+  import walk_pkg::touch_t;
   import weft_card_pkg::*;
 
   // Bytes of a frame in which every header lies that the card reads. Ethernet, IPv4 without options and the
@@ -155,29 +157,35 @@ package rx_front_pkg;
 
   // A verdict, and what follows from it.
   typedef struct packed {
-    accept_e     accept;
-    logic [3:0]  refusal;  // why, with ACCEPT_REFUSE
-    logic        walk;     // it is ACCEPT_WALK
-    logic        counts;   // an outcome with which the engine has to complete the segment, if it is not walked
-    logic        raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
-    logic        report;   // nothing but a report: ACCEPT_BARE without `raw`
-    logic        stamps;   // if walked, its TSval becomes the flow's TS.Recent
-    logic        asks;     // the flow's islands decide
-    logic        beyond;   // with asks: it is beyond a gap
-    logic        certain;  // with beyond: an FPDU begins there, as an island ends
-    logic        full;     // with asks: no island is free
-    logic        gap;      // if walked to its end: the flow has islands,
-    logic [31:0] seq_end;  // and stands here
+    accept_e             accept;
+    logic [3:0]          refusal;  // why, with ACCEPT_REFUSE
+    logic                walk;     // it is ACCEPT_WALK
+    logic                counts;   // an outcome with which the engine has to complete the segment, if it is not walked
+    logic                raw;      // without a walk the frame goes up: `counts`, or ACCEPT_BARE with SYN, RST or unread
+    logic                report;   // nothing but a report: ACCEPT_BARE without `raw`
+    logic                stamps;   // if walked, its TSval becomes the flow's TS.Recent
+    logic                asks;     // the flow's islands decide
+    logic                beyond;   // with asks: it is beyond a gap
+    logic                certain;  // with beyond: an FPDU begins there, as an island ends
+    logic                full;     // with asks: no island is free
+    touch_t              left;     // the islands that it touches,
+    touch_t              right;
+    logic [ISLAND_W-1:0] island;   // and with beyond the one that it becomes
+    logic                gap;      // if walked to its end: the flow has islands,
+    logic [31:0]         seq_end;  // and stands here
   } verdict_t;
 
   // What the islands of its flow make of a segment.
   typedef struct packed {
-    logic        duplicate;  // inside one
-    logic        leave;      // the card cannot continue with it
-    logic        full;       // with leave: no island is free
-    logic        certain;    // an FPDU begins there, as an island ends
-    logic        gap;        // if it is walked to its end, the flow has islands,
-    logic [31:0] leaves;     // and stands here
+    logic                duplicate;  // inside one
+    logic                leave;      // the card cannot continue with it
+    logic                full;       // with leave: no island is free
+    logic                certain;    // an FPDU begins there, as an island ends
+    touch_t              left;       // ends where it begins
+    touch_t              right;      // begins where it ends
+    logic [ISLAND_W-1:0] island;     // beyond: the one that it becomes
+    logic                gap;        // if it is walked to its end, the flow has islands,
+    logic [31:0]         leaves;     // and stands here
   } island_t;
 
   // Where the flow's youngest segment in the walk leaves it. Its fields hold for the verdict as well, when `valid` has gone.

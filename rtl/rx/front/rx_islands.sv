@@ -17,9 +17,11 @@
 
 module rx_islands
   import rx_front_pkg::*;
+  import walk_pkg::ISLAND_W;
+  import walk_pkg::touch_t;
 #(
   parameter int unsigned NUM_FLOWS = 256,
-  parameter int unsigned ISLANDS   = 8     // of each flow, from 2 up
+  parameter int unsigned ISLANDS   = 8     // of each flow, from 2 to 8
 ) (
   input logic clk_i,
   input logic rst_ni,
@@ -85,6 +87,7 @@ module rx_islands
 
   // ---------------------------------------------------------------- all of them
   logic meets_q, covers_q, behind_q, covered, free, some;
+  logic [ISLAND_W-1:0] island, compared;  // the free one; the one that was compared a cycle ago
   logic [31:0] begin_q, end_q;
   always_comb begin
     less             = list_q;
@@ -94,11 +97,15 @@ module rx_islands
   end
   // Of the islands that are neither joined nor passed; and the segment put in.
   always_comb begin
-    free = 1'b0;
-    some = 1'b0;
-    more = list_q;
+    free   = 1'b0;
+    some   = 1'b0;
+    more   = list_q;
+    island = '0;
     for (int unsigned i = 0; i < ISLANDS; i++) begin
-      if (!list_q[i].valid && !free) more[i] = '{valid: 1'b1, left: begin_q, right: end_q};
+      if (!list_q[i].valid && !free) begin
+        more[i] = '{valid: 1'b1, left: begin_q, right: end_q};
+        island  = ISLAND_W'(i);
+      end
       free |= !list_q[i].valid;
       some |= list_q[i].valid;
     end
@@ -123,17 +130,19 @@ module rx_islands
     end
   end
 
-  assign covered = beyond_i && covers_q;
+  assign covered  = beyond_i && covers_q;
+  assign compared = ISLAND_W'(count_q) - 1'b1;
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
       Load: begin
         list_q <= list_rd;
         for (int unsigned i = 0; i < ISLANDS; i++) list_q[i].valid <= list_rd[i].valid && gap_i;
-        {meets_q, covers_q, behind_q} <= '0;
-        count_q                       <= '0;
-        begin_q                       <= seq_i;
-        end_q                         <= walk_end_i;
+        {meets_q, covers_q, behind_q}   <= '0;
+        {answer_o.left, answer_o.right} <= '0;
+        count_q                         <= '0;
+        begin_q                         <= seq_i;
+        end_q                           <= walk_end_i;
       end
       Search: begin
         list_q  <= list_d;
@@ -142,8 +151,14 @@ module rx_islands
           meets_q  <= meets_q || (before_right_q && behind_left_q);
           covers_q <= covers_q || (from_left_q && to_right_q);
         end
-        if (joins_left) {behind_q, begin_q} <= {1'b1, last.left};
-        if (joins_right) end_q <= last.right;
+        if (joins_left) begin
+          {behind_q, begin_q} <= {1'b1, last.left};
+          answer_o.left       <= '{valid: 1'b1, island: compared};
+        end
+        if (joins_right) begin
+          end_q          <= last.right;
+          answer_o.right <= '{valid: 1'b1, island: compared};
+        end
       end
       Judge: begin
         answer_o.duplicate <= covered;
@@ -151,6 +166,7 @@ module rx_islands
         answer_o.full      <= !meets_q && beyond_i && !free;
         answer_o.leaves    <= beyond_i ? rcv_nxt_i : end_q;
         answer_o.certain   <= behind_q;
+        answer_o.island    <= island;
         answer_o.gap       <= beyond_i || some;
         if (beyond_i) list_q <= more;
       end
@@ -178,8 +194,8 @@ module rx_islands
   assign unused = ^{flow_i, first.valid, to_right[30:0], behind_left[30:0], from_left[30:0], past_right[30:0]};
 
 `ifndef SYNTHESIS
-  if (ISLANDS < 2) begin : gen_param_check
-    $error("rx_islands: ISLANDS must be 2 or more");
+  if (ISLANDS < 2 || ISLANDS > 1 << ISLAND_W) begin : gen_param_check
+    $error("rx_islands: ISLANDS must be from 2 to what ISLAND_W bits name");
   end
   // The flow stands for a cycle more, and none of it is asked of so soon.
   logic [15:0] started_flow_q;

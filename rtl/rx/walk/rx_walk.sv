@@ -317,7 +317,9 @@ module rx_walk
   logic [11:0] verdict_beats;
   logic [15:0] run_bytes;
 
-  walk_check u_check (
+  walk_check #(
+    .NUM_FLOWS(NUM_FLOWS)
+  ) u_check (
     .clk_i,
     .rst_ni,
     .tables_ready_i (stags_ready && tails_ready),
@@ -360,11 +362,7 @@ module rx_walk
     .op_ready_i,
     .op_o,
     .done_valid_o,
-    .done_len_o     (done_o.len),
-    .done_stop_o    (done_o.stop),
-    .done_engine_o  (done_o.engine),
-    .done_msn_o     (done_o.msn),
-    .done_mo_o      (done_o.mo),
+    .done_o,
     .done_colour_o  (done_colour),
     .idle_o         (check_idle),
     .cnt_inc_o      (check_cnt)

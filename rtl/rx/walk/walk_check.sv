@@ -6,7 +6,9 @@
 //            three more and two for each SGE before its offset.
 // Pipeline:  state         | registers           | what happens                                                   | left when
 //            Head          | header_q            | the next FPDU's header is taken (walk_region)                  | an FPDU and its segment are there
+//            Order         | u_order             | queue 0, beyond a gap: from where MSN and MO go on              | the islands' edges are there
 //            Check         | bad_msn_q, bad_mo_q | queue 0: MSN and MO are compared                               | always
+//            Weigh         | u_order             | beyond a gap: the walk stops if they do not follow              | always
 //            Verdict       | err_q, tail_q       | tail, CRC verdict and region are joined into one error         | all three are there
 //            Element       | u_scatter           | queue 0: the receive element is read, its first STag looked up | element, or no buffer
 //            Skip, Skipped | u_scatter           | SGEs before the message offset are skipped                     | the offset is in this SGE
@@ -18,15 +20,17 @@
 //            in hand.
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
 //            If the port has no room for more reports (`closed_i`), a segment is walked to the end of its first FPDU and no further.
-//            Beyond a gap the walk stops before an FPDU that is neither RDMA Write nor Read Response, whatever else is wrong with it: as if the
-//            segment ended inside that FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one, or as the segment says.
+//            Beyond a gap the walk stops before an FPDU that walk_beyond does not let pass, whatever else is wrong with it: as if the segment ended
+//            inside that FPDU. Where FPDUs begin is certain there by a right marker in the segment's first one, or as the segment says.
 
 `include "weft_assert.svh"
 
 module walk_check
   import walk_pkg::*;
   import weft_card_pkg::*;
-(
+#(
+  parameter int unsigned NUM_FLOWS = 256
+) (
   input logic       clk_i,
   input logic       rst_ni,
   input logic       tables_ready_i,
@@ -69,16 +73,12 @@ module walk_check
   output logic [15:0] run_bytes_o,
   output logic        run_end_o,
 
-  output logic         op_valid_o,
-  input  logic         op_ready_i,
-  output op_t          op_o,
-  output logic         done_valid_o,
-  output logic  [15:0] done_len_o,
-  output stop_e        done_stop_o,
-  output logic         done_engine_o,
-  output logic  [31:0] done_msn_o,
-  output logic  [31:0] done_mo_o,
-  output logic         done_colour_o,
+  output logic       op_valid_o,
+  input  logic       op_ready_i,
+  output op_t        op_o,
+  output logic       done_valid_o,
+  output walk_done_t done_o,
+  output logic       done_colour_o,
 
   output logic                          idle_o,
   output logic [NUM_COUNTERS-1:0][15:0] cnt_inc_o
@@ -94,14 +94,16 @@ module walk_check
     Row,      // it is checked
     Sums,
     Result,
-    Ops       // placements, then the report
+    Ops,      // placements, then the report
+    Order,    // beyond a gap, queue 0: what MSN and MO are to follow is awaited
+    Weigh     // and whether they do is told
   } state_e;
   state_e state_q;
 
   // The FPDU.
   ddp_header_t next_header, header_q;
   logic [15:0] next_offset, offset_q;  // in what is framed; in the segment, signed
-  logic next_valid, next_checked, next_early, take, take_tail;  // early: it may be walked beyond a gap
+  logic next_valid, next_checked, next_orders, take, take_tail;
   class_e next_kind;
   logic   has_payload_q;
   logic receive_q, bad_msn_q, bad_mo_q;  // receive_q: queue 0, good so far; bad_*_q: wrong MSN, MO
@@ -110,8 +112,7 @@ module walk_check
   logic       bad_q;  // err_q is not ERR_NONE
   fpdu_tail_t tail_q;
   logic       cut_q;  // not the segment's first FPDU, and no room for its report
-  // Beyond a gap: the FPDU is neither Write nor Read Response; it is the segment's first, and has to have a marker; the walk stops before it.
-  logic foreign_q, unsure_q, strays, strays_q;
+  logic strays, strays_q, hold, order_ready;  // strays: beyond a gap, the walk stops before it; hold: the segment may not end yet
   logic  silent_q;  // not reported: cut, partial, or behind the FPDU at which the walk stopped
 
   // The segment's walk so far.
@@ -193,7 +194,6 @@ module walk_check
   logic silent, mpa_bad, port;
   assign port = seg_i.row.flags[FLOW_RX_ROW_PORT_BIT];
   err_e checked, verdict;
-  assign strays  = foreign_q || (unsure_q && !tail_i.marked);
   assign silent  = cut_q || tail_i.partial || strays || stop != STOP_WHOLE;
   assign mpa_bad = tail_i.bad_marker || (seg_i.row.flags[FLOW_RX_ROW_CRC_BIT] && !crc_good_i);
   always_comb begin
@@ -210,8 +210,6 @@ module walk_check
   // ------------------------------------------------------------------ the inputs
   // Of a flow that is check only, each good FPDU is for the engine.
   assign next_kind    = seg_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && next_header.err == ERR_NONE ? CLASS_ENGINE : next_header.kind;
-  // A Write's opcode is 0, a Read Response's 2.
-  assign next_early   = next_header.valid && next_header.kind == CLASS_TAGGED && (next_header.rdmap_control[3:0] & 4'b1101) == 4'd0;
   assign take         = state_q == Head && next_valid && seg_valid_i;
   assign next_checked = !region_q || region_valid;
   assign take_tail    = state_q == Verdict && tail_valid_i && crc_valid_i && next_checked;
@@ -230,7 +228,7 @@ module walk_check
 
   assign verdict_keep_o  = is_place;
   assign verdict_beats_o = tail_q.beats;
-  assign ops             = state_q == Ops && !refused_q;
+  assign ops             = state_q == Ops && !refused_q && !hold;
   assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
   assign step            = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
   assign final_step      = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
@@ -284,31 +282,42 @@ module walk_check
     cnt_inc_o[CNT_RX_CARRY_FULL]       = 16'(carry_full);
   end
 
-  walk_progress u_progress (
+  walk_order #(
+    .NUM_FLOWS(NUM_FLOWS)
+  ) u_order (
     .clk_i,
     .rst_ni,
-    .begin_i       (take),
     .seg_valid_i,
     .seg_i,
-    .end_i         (final_step),
+    .next_i        (next_header),
+    .kind_i        (next_kind),
+    .orders_o      (next_orders),
+    .begin_i       (take),
+    .first_i       (next_offset == 16'd0),
     .header_i      (header_q),
+    .order_i       (state_q == Order),
+    .ready_o       (order_ready),
+    .weigh_i       (state_q == Weigh),
+    .wrong_i       (bad_msn_q || bad_mo_q || no_buffer_q),
+    .tail_i        (take_tail),
+    .seg_last_i    (tail_i.seg_last),
+    .marked_i      (tail_i.marked),
+    .strays_o      (strays),
+    .hold_o        (hold),
+    .end_i         (final_step),
     .bad_i         (bad_q),
     .offset_i      (offset_q),
     .partial_i     (tail_q.partial || strays_q),
     .kept_i        (tail_q.kept),
     .cut_i         (cut_q),
-    .seg_last_i    (tail_q.seg_last),
+    .end_last_i    (tail_q.seg_last),
     .stop_o        (stop),
     .msn_o         (msn),
     .mo_o          (mo),
     .done_ready_i  (op_free),
     .done_pending_o(done_pending),
     .done_valid_o,
-    .done_len_o,
-    .done_stop_o,
-    .done_engine_o,
-    .done_msn_o,
-    .done_mo_o,
+    .done_o,
     .carried_o     (carried),
     .full_o        (carry_full)
   );
@@ -337,8 +346,10 @@ module walk_check
     end else begin
       refused_q <= state_q == Result && sge_bad && has_payload_q && !too_long;
       unique case (state_q)
-        Head:    if (take) state_q <= next_kind == CLASS_RECEIVE ? Check : Verdict;
-        Check:   state_q <= Verdict;
+        Head:    if (take) state_q <= next_orders ? Order : next_kind == CLASS_RECEIVE ? Check : Verdict;
+        Order:   if (order_ready) state_q <= Check;
+        Check:   state_q <= seg_i.beyond && receive_q ? Weigh : Verdict;
+        Weigh:   state_q <= Verdict;
         Verdict: if (take_tail) state_q <= to_element ? Element : Ops;
         Element: begin
           if (no_buffer_q || (el_here_i && el_error_i)) state_q <= Ops;
@@ -371,8 +382,6 @@ module walk_check
         header_q.kind <= next_kind;
         offset_q      <= next_offset - 16'(seg_i.carry);
         cut_q         <= next_offset != 16'd0 && closed_i[port];
-        foreign_q     <= seg_i.beyond && !next_early;
-        unsure_q      <= seg_i.beyond && !seg_i.certain && next_offset == 16'd0;
         has_payload_q <= next_header.payload_len != 16'd0;
         receive_q     <= next_kind == CLASS_RECEIVE && next_header.err == ERR_NONE;
         region_q      <= next_kind == CLASS_TAGGED && next_header.err == ERR_NONE && next_header.payload_len != 16'd0;

@@ -29,24 +29,34 @@ package walk_pkg;
   // Octets of an FPDU that are carried over the end of a segment: so many bits.
   parameter int unsigned CARRY_W = 13;
 
+  // Islands of a flow: so many bits.
+  parameter int unsigned ISLAND_W = 3;
+  typedef struct packed {
+    logic                valid;
+    logic [ISLAND_W-1:0] island;
+  } touch_t;
+
   // A segment in the walk.
   typedef struct packed {
-    logic               chained;  // it continues the segment of place `behind`
-    logic [PLACE_W-1:0] behind;
-    logic [PLACE_W-1:0] place;
-    logic               colour;   // the fence's
-    logic               carries;  // an FPDU may be carried into it,
-    logic               alone;    // unless one is, it ends whole: it is one FPDU
-    logic               fin;      // none is carried out of it
-    logic               beyond;   // it is beyond a gap,
-    logic               certain;  // and an FPDU begins there, markers or not
-    logic [CARRY_W-1:0] carry;    // octets that are put before it
+    logic                chained;  // it continues the segment of place `behind`
+    logic [PLACE_W-1:0]  behind;
+    logic [PLACE_W-1:0]  place;
+    logic                colour;   // the fence's
+    logic                carries;  // an FPDU may be carried into it,
+    logic                alone;    // unless one is, it ends whole: it is one FPDU
+    logic                fin;      // none is carried out of it
+    logic                beyond;   // it is beyond a gap,
+    logic                certain;  // and an FPDU begins there, markers or not
+    touch_t              left;     // beyond: the island that ends where it begins
+    touch_t              right;    // the one that begins where it ends
+    logic [ISLAND_W-1:0] island;   // beyond: the one that it becomes, with those
+    logic [CARRY_W-1:0]  carry;    // octets that are put before it
     logic [15:0] flow;
-    logic [31:0]        seq;
-    logic [15:0]        len;
-    logic [31:0]        msn;
-    logic [31:0]        mo;
-    flow_rx_row_t       row;
+    logic [31:0]         seq;
+    logic [15:0]         len;
+    logic [31:0]         msn;
+    logic [31:0]         mo;
+    flow_rx_row_t        row;
   } segment_t;
 
   // The end of its walk.

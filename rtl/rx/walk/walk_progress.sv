@@ -14,34 +14,38 @@ module walk_progress
   input logic clk_i,
   input logic rst_ni,
 
-  input logic               begin_i,      // an FPDU of this segment begins
+  input logic               begin_i,       // an FPDU of this segment begins
+  input logic               set_i,         // from here on MSN and MO are these
+  input logic        [31:0] set_msn_i,
+  input logic        [31:0] set_mo_i,
+  input logic               leaves_i,      // the segment leaves these behind, where its walk does not stop
+  input logic        [31:0] leaves_msn_i,
+  input logic        [31:0] leaves_mo_i,
   input logic               seg_valid_i,
   input segment_t           seg_i,
-  input logic               end_i,        // the FPDU is finished
+  input logic               end_i,         // the FPDU is finished
   input ddp_header_t        header_i,
-  input logic               bad_i,        // the FPDU has an error
-  input logic        [15:0] offset_i,     // signed: negative if it began before the segment
+  input logic               bad_i,         // the FPDU has an error
+  input logic        [15:0] offset_i,      // signed: negative if it began before the segment
   input logic               partial_i,
-  input logic               kept_i,       // with partial_i: it is carried
-  input logic               cut_i,        // neither the FPDU nor what follows it is walked
+  input logic               kept_i,        // with partial_i: it is carried
+  input logic               cut_i,         // neither the FPDU nor what follows it is walked
   input logic               seg_last_i,
 
-  output stop_e        stop_o,  // from the cycle after `begin_i`
-  output logic  [31:0] msn_o,   // likewise
+  output stop_e        stop_o,      // from the cycle after `begin_i`
+  output logic  [31:0] msn_o,       // likewise
   output logic  [31:0] mo_o,
+  output logic  [31:0] msn_more_o,  // two cycles after: what follows the FPDU if its message ends with it
+  output logic  [31:0] mo_more_o,   // or does not
 
-  input  logic         done_ready_i,
-  output logic         done_pending_o,
-  output logic         done_valid_o,
-  output logic  [15:0] done_len_o,
-  output stop_e        done_stop_o,
-  output logic         done_engine_o,
-  output logic  [31:0] done_msn_o,
-  output logic  [31:0] done_mo_o,
-  output logic         carried_o,       // pulse: a segment's last FPDU is carried
-  output logic         full_o           // pulse: there was no room to carry it
+  input  logic       done_ready_i,
+  output logic       done_pending_o,
+  output logic       done_valid_o,
+  output walk_done_t done_o,
+  output logic       carried_o,       // pulse: a segment's last FPDU is carried
+  output logic       full_o           // pulse: there was no room to carry it
 );
-  logic first_q, engine_q, engine_d, ended_q, counts_q, last_q, carried;
+  logic first_q, engine_q, engine_d, ended_q, counts_q, last_q, replaces_q, carried;
   stop_e stop_q, stop_d;
   logic [15:0] offset_q, stop_at_q;  // in the segment
   logic [31:0] msn_q, msn_d, mo_q, mo_d, msn_more_q, mo_more_q;
@@ -66,8 +70,10 @@ module walk_progress
     else ended_q <= end_i;
   end
   always_ff @(posedge clk_i) begin
-    counts_q <= stop_q == STOP_WHOLE && !cut_i && !partial_i && !bad_i && header_i.kind == CLASS_RECEIVE;
-    last_q   <= header_i.last;
+    counts_q   <= stop_q == STOP_WHOLE && !cut_i && !partial_i && !bad_i && header_i.kind == CLASS_RECEIVE;
+    last_q     <= header_i.last;
+    // Beyond a gap the flow stays where it is, however the walk ends.
+    replaces_q <= leaves_i && seg_last_i && (seg_i.beyond || stop_d == STOP_WHOLE);
   end
   always_comb begin
     msn_d = msn_q;
@@ -76,6 +82,7 @@ module walk_progress
       if (last_q) msn_d = msn_more_q;
       mo_d = last_q ? 32'd0 : mo_more_q;
     end
+    if (replaces_q) {msn_d, mo_d} = {leaves_msn_i, leaves_mo_i};
   end
 
   // What a segment leaves, by its place: written in the cycle behind its end, and read by another one's first FPDU, which waits longer.
@@ -125,6 +132,9 @@ module walk_progress
     if (first_q && seg_valid_i && !(seg_i.chained && adjacent)) begin
       msn_q <= seg_i.chained ? of_behind.msn : seg_i.msn;
       mo_q  <= seg_i.chained ? of_behind.mo : seg_i.mo;
+    end else if (set_i) begin
+      msn_q <= set_msn_i;
+      mo_q  <= set_mo_i;
     end else if (ended_q) begin
       msn_q <= msn_d;
       mo_q  <= mo_d;
@@ -158,16 +168,20 @@ module walk_progress
     end
   end
 
-  assign stop_o         = stop_q;
-  assign msn_o          = msn_q;
-  assign mo_o           = mo_q;
+  assign stop_o = stop_q;
+  assign msn_o = msn_q;
+  assign mo_o = mo_q;
+  assign msn_more_o = msn_more_q;
+  assign mo_more_o = mo_more_q;
   assign done_pending_o = done_q;
-  assign done_valid_o   = done_q && done_ready_i;
-  assign done_len_o     = done_len_q;
-  assign done_stop_o    = done_stop_q;
-  assign done_engine_o  = done_engine_q;
-  assign done_msn_o     = ended_q ? msn_d : done_msn_q;
-  assign done_mo_o      = ended_q ? mo_d : done_mo_q;
+  assign done_valid_o = done_q && done_ready_i;
+  assign done_o = '{
+          len: done_len_q,
+          stop: done_stop_q,
+          engine: done_engine_q,
+          msn: ended_q ? msn_d : done_msn_q,
+          mo: ended_q ? mo_d : done_mo_q
+      };
 
   logic unused;
   assign unused = ^{header_i, seg_i};

@@ -6,11 +6,11 @@ mod reference;
 mod stream;
 
 use fastrand::Rng;
-use reference::{Done, Op, Reference, Region, Ring, Row, Segment};
+use reference::{Done, Edges, Op, Reference, Region, Ring, Row, Segment};
 use rtl_sim::{replay, Pace, Run, Stall};
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
-use stream::{any_region, Flow, FLOWS, STAGS};
+use stream::{any_region, Flow, What, FLOWS, STAGS};
 use weft_module_tests::{rx_walk_128, rx_walk_512};
 
 const STAG: u8 = 5;
@@ -118,6 +118,9 @@ fn new_ring(rng: &mut Rng, r: &mut Reference, least: u32) -> usize {
     r.rings.len() - 1
 }
 
+/// Few, so that the same ones are met again.
+const ISLANDS: [u8; 3] = [0, 5, 7];
+
 /// Of what came, over all seeds.
 #[derive(Default)]
 struct Seen {
@@ -128,6 +131,8 @@ struct Seen {
     carried: [u64; 2],
     /// Beyond a gap: whole; stopped before the first FPDU, or before another one.
     beyond: [u32; 3],
+    /// Messages beyond a gap: islands joined, and passed in order where they met, or did not.
+    islands: [u32; 3],
     /// Segments of one FPDU of flows that carry, which did not wait.
     alone: u32,
 }
@@ -302,6 +307,12 @@ macro_rules! rx_walk_tests {
                         };
                         let segment = r.done(done)?;
                         let flow = &mut flows[segment.flow];
+                        // Behind islands that did not meet somebody else finds out, and gives the flow back.
+                        let lost = done.msn.wrapping_sub(flow.posted) as i32 > 1;
+                        let done = match lost {
+                            true => Done { msn: flow.posted.wrapping_add(1), mo: 0, ..done },
+                            false => done,
+                        };
                         flow.in_walk -= 1;
                         flow.done_msn = done.msn;
                         flow.position = (done.msn, done.mo);
@@ -527,7 +538,39 @@ macro_rules! rx_walk_tests {
                             let (seq, msn, mo) = (flow.seq, flow.msn, flow.mo);
                             let beyond = !flow.row.carries && rng.bool();
                             let certain = beyond && (!flow.row.markers || rng.bool());
-                            let bytes = flow.segment(&mut rng, &r, beyond);
+                            if beyond && flow.post(&mut rng, &mut r, 2) {
+                                tails.push_back(n);
+                            }
+                            let mut island = || {
+                                let island = ISLANDS[rng.usize(0..ISLANDS.len())];
+                                let is_written = |s: &Segment| s.flow == n && s.beyond && s.island == island;
+                                let is_there = r.edges.contains_key(&(n, island)) && !r.segments.iter().any(is_written);
+                                is_there.then_some(island)
+                            };
+                            let (left, right) = (island().filter(|_| beyond), island());
+                            let right = right.filter(|right| Some(*right) != left && !flow.row.carries);
+                            let edges = |island: Option<u8>| island.and_then(|island| r.edges.get(&(n, island)));
+                            let (left_edges, right_edges) = (edges(left).copied(), edges(right).copied());
+                            if beyond {
+                                let first = match left_edges.and_then(|edges| edges.queue) {
+                                    Some((_, next)) => next,
+                                    None => (msn.wrapping_add([0, 0, 0, 1, 2, u32::MAX][rng.usize(0..6)]), [mo, 0][rng.usize(0..2)]),
+                                };
+                                (flow.msn, flow.mo) = first;
+                            }
+                            let meets_here = right_edges.and_then(|edges| edges.queue).is_some_and(|queue| queue.0 == (flow.msn, flow.mo));
+                            let what = match (beyond, meets_here) {
+                                (true, _) => What::Early,
+                                (false, true) => What::Tagged,
+                                (false, false) => What::Any,
+                            };
+                            let bytes = flow.segment(&mut rng, &r, what);
+                            if beyond {
+                                (flow.msn, flow.mo) = (msn, mo);
+                            } else if let Some((Edges { queue: Some((first, next)), torn }, false)) = right_edges.map(|edges| (edges, flow.row.carries)) {
+                                let meets = !torn && first == (flow.msn, flow.mo);
+                                (flow.msn, flow.mo) = (next.0.wrapping_add(if meets { 0 } else { 1 << 30 }), next.1);
+                            }
                             let eager = flow.in_walk == 0 && !flow.row.carries && rng.bool();
                             let fin = rng.u8(0..30) == 0;
                             if eager {
@@ -546,6 +589,9 @@ macro_rules! rx_walk_tests {
                                 chained,
                                 beyond,
                                 certain,
+                                left,
+                                right,
+                                island: ISLANDS[rng.usize(0..ISLANDS.len())],
                                 msn,
                                 mo,
                                 started: 0,
@@ -579,6 +625,9 @@ macro_rules! rx_walk_tests {
                             (i.start_carries, i.start_fin) = (row.carries, segment.fin);
                             i.start_chained = segment.chained;
                             (i.start_beyond, i.start_certain) = (segment.beyond, segment.certain);
+                            let touch = |island: Option<u8>| island.map_or(0, |island| 8 | island);
+                            (i.start_left, i.start_right) = (touch(segment.left), touch(segment.right));
+                            i.start_island = segment.island;
                             (i.start_behind, i.start_place) = (flow.place, (started % PLACES) as u8);
                             i.start_seq = segment.seq;
                             i.start_len = segment.bytes.len() as u16;
@@ -628,6 +677,8 @@ macro_rules! rx_walk_tests {
                 all.carried[0] += r.counts[reference::CARRIED];
                 let [first, other] = r.strayed;
                 all.beyond.iter_mut().zip([r.beyond, first, other]).for_each(|(all, n)| *all += n);
+                let [met, torn] = r.passed;
+                all.islands.iter_mut().zip([r.joined, met, torn]).for_each(|(all, n)| *all += n);
                 all.carried[1] += r.counts[reference::CARRY_FULL];
                 for (kind, n) in &r.seen {
                     *all.kinds.entry(*kind).or_default() += n;
@@ -649,14 +700,15 @@ macro_rules! rx_walk_tests {
                 let seen = seen.into_inner();
                 let (kinds, stops, fences) = (seen.kinds, seen.stops, seen.fences);
                 let [carried, full] = seen.carried;
-                let beyond = seen.beyond;
-                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room, {beyond:?} beyond a gap, {} did not wait", seen.alone);
+                let (beyond, islands) = (seen.beyond, seen.islands);
+                println!("{kinds:x?} {stops:?} {fences} fences, {carried} carried, {full} had no room, {beyond:?} beyond a gap, {islands:?} islands of messages, {} did not wait", seen.alone);
                 if std::env::var_os("RTL_SIM_SEED").is_none() && seeds >= 16 {
                     // Every error of the table in docs/card.md, every end of a walk.
                     assert!(kinds.len() == 19, "what came: {kinds:x?}");
                     assert!(stops.iter().all(|n| *n > 10) && fences > 100);
                     assert!(carried > 100 && full > 0);
                     assert!(beyond.iter().all(|n| *n > 10) && seen.alone > 100);
+                    assert!(islands.iter().all(|n| *n > 2));
                 }
             }
         }

@@ -140,9 +140,13 @@ pub struct Segment {
     /// The FPDU that it does not end is carried out of it.
     pub kept: bool,
     pub chained: bool,
-    /// Beyond a gap: nothing but Writes and Read Responses is walked, and the first one only with a marker, or where it is certain.
+    /// Beyond a gap: Writes, Read Responses and messages of queue 0 are walked, and the first one only with a marker, or where it is certain.
     pub beyond: bool,
     pub certain: bool,
+    /// The islands that end where it begins, and begin where it ends; and the one that it becomes beyond a gap.
+    pub left: Option<u8>,
+    pub right: Option<u8>,
+    pub island: u8,
     pub msn: u32,
     pub mo: u32,
     pub started: u64,
@@ -163,6 +167,17 @@ pub enum Stop {
     Partial,
     Error,
     NotWalked,
+}
+
+/// MSN and MO of queue 0.
+pub type Queue = (u32, u32);
+
+/// Those of an island, if messages of queue 0 are in it: of the first FPDU, and behind the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    pub queue: Option<(Queue, Queue)>,
+    /// Its parts do not meet.
+    pub torn: bool,
 }
 
 /// How a walk ended.
@@ -243,10 +258,13 @@ fn framed(s: &Segment, from: usize) -> Framed {
     })
 }
 
-/// The walk of a segment beyond a gap stops before it.
-fn strays(s: &Segment, from: usize, fpdu: &Fpdu) -> bool {
-    let early = header(fpdu).is_some_and(|h| h.tagged && [0, 2].contains(&(fpdu.plain[3] & 15)));
-    s.beyond && (!early || from == 0 && !fpdu.marked && !s.certain)
+/// Whether the walk of a segment beyond a gap stops before an FPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strays {
+    No,
+    /// The element was posted meanwhile.
+    Perhaps,
+    Yes,
 }
 
 /// Address and bytes of each placement, or for the engine, or Terminate code and counter.
@@ -365,6 +383,16 @@ pub struct Reference {
     /// Segments beyond a gap, whole; stopped before their first FPDU, or before another one, though it was there.
     pub beyond: u32,
     pub strayed: [u32; 2],
+    /// By flow and island.
+    pub edges: BTreeMap<(usize, u8), Edges>,
+    /// Islands passed in order that have messages: those that met, and those that did not.
+    pub passed: [u32; 2],
+    /// Segments that became an island with messages of one before it.
+    pub joined: u32,
+    /// Beyond a gap: MSN and MO in order, and MSN and MO of the first message.
+    low: Queue,
+    first: Option<Queue>,
+    known: bool,
     begun: bool,
     offset: usize,
     stop: Stop,
@@ -392,6 +420,12 @@ impl Reference {
             stops: [0; 4],
             beyond: 0,
             strayed: [0; 2],
+            edges: BTreeMap::new(),
+            passed: [0; 2],
+            joined: 0,
+            low: (0, 0),
+            first: None,
+            known: false,
             begun: false,
             offset: 0,
             stop: Stop::Whole,
@@ -419,7 +453,86 @@ impl Reference {
             Stop::Whole => Stop::Whole,
             _ => Stop::NotWalked,
         };
+        (self.low, self.first, self.known) = ((self.msn, self.mo), None, !s.beyond);
+        if let Some((_, next)) = self.edges_of(s, s.left).queue.filter(|_| s.beyond) {
+            ((self.msn, self.mo), self.known) = (next, true);
+        }
         Ok(())
+    }
+
+    fn edges_of(&self, s: &Segment, island: Option<u8>) -> Edges {
+        let edges = island.and_then(|island| self.edges.get(&(s.flow, island)));
+        edges.copied().unwrap_or_default()
+    }
+
+    /// docs/card.md, *Beyond a gap*.
+    fn strays(&self, s: &Segment, fpdu: &Fpdu) -> Strays {
+        if !s.beyond {
+            return Strays::No;
+        }
+        if self.offset == 0 && !fpdu.marked && !s.certain {
+            return Strays::Yes;
+        }
+        let Some(h) = header(fpdu) else {
+            return Strays::Yes;
+        };
+        let (ddp, rdmap) = (fpdu.plain[2], fpdu.plain[3]);
+        if h.tagged {
+            let early = [0, 2].contains(&(rdmap & 15));
+            return if early { Strays::No } else { Strays::Yes };
+        }
+        let good = ddp & 3 == 1 && rdmap >> 6 == 1 && h.stag_or_qn == 0;
+        let follows = match self.known {
+            true => (h.msn, h.to_or_mo) == (self.msn, u64::from(self.mo)),
+            false => true,
+        };
+        // What is before it was perhaps completed.
+        let follows = follows && h.msn.wrapping_sub(self.low.0) as i32 >= 0;
+        if !good || !known_opcode(false, 0, rdmap & 15) || !follows {
+            return Strays::Yes;
+        }
+        let from = self.taken(s, self.offset + 1).unwrap_or(0);
+        let mut posted = self.tails[s.flow].within(from, u64::MAX);
+        let mut there = posted
+            .by_ref()
+            .map(|tail| tail.wrapping_sub(h.msn) as i32 >= 0);
+        let first = there.next().unwrap_or(false);
+        match (first, there.all(|other| other == first)) {
+            (true, true) => Strays::No,
+            (false, true) => Strays::Yes,
+            _ => Strays::Perhaps,
+        }
+    }
+
+    /// Where a segment that is walked to its end leaves MSN and MO, and what its island becomes.
+    fn meet(&mut self, s: &Segment) -> Queue {
+        let (left, right) = (self.edges_of(s, s.left), self.edges_of(s, s.right));
+        let here = (self.msn, self.mo);
+        if !s.beyond {
+            let Some((first, next)) = right.queue else {
+                return here;
+            };
+            let meets = !right.torn && first == here;
+            self.passed[usize::from(!meets)] += 1;
+            return match meets {
+                true => next,
+                false => (next.0.wrapping_add(1 << 30), next.1),
+            };
+        }
+        let before = self.known.then_some(here);
+        let first = left.queue.map(|queue| queue.0).or(self.first);
+        self.joined += u32::from(left.queue.is_some() && self.first.is_some());
+        let apart = right
+            .queue
+            .is_some_and(|(first, _)| before.is_some_and(|before| before != first));
+        let queue = match (first, right.queue) {
+            (None, queue) => queue,
+            (Some(first), None) => Some((first, here)),
+            (Some(first), Some((_, next))) => Some((first, next)),
+        };
+        let torn = left.torn || right.torn || apart;
+        self.edges.insert((s.flow, s.island), Edges { queue, torn });
+        self.low
     }
 
     /// A segment is started: what is carried into it and out of it is known by its length fields alone.
@@ -466,7 +579,7 @@ impl Reference {
         let Framed::Whole(fpdu) = framed(s, self.offset) else {
             return Err(format!("an operation of no FPDU: {op:x?}"));
         };
-        if strays(s, self.offset, &fpdu) {
+        if self.strays(s, &fpdu) == Strays::Yes {
             return Err(format!(
                 "an operation of what is not placed beyond a gap: {op:x?}"
             ));
@@ -479,6 +592,10 @@ impl Reference {
             self.places.push(op);
             return Ok(());
         }
+        if let Some(h) = header(&fpdu).filter(|h| !h.tagged && !self.known) {
+            (self.msn, self.mo) = (h.msn, h.to_or_mo as u32);
+        }
+        let s = self.segments.front().ok_or("nothing is in the walk")?;
         let places = std::mem::take(&mut self.places);
         let from = self.taken(s, self.offset + 1).unwrap_or(0);
         let to = places.first().map_or(op.shown, |place| place.shown);
@@ -538,6 +655,8 @@ impl Reference {
             self.counts[NONZERO_PAD] += u64::from(pad);
             self.offset = fpdu.end;
             if let Some(h) = head.filter(|h| !h.tagged && h.stag_or_qn == 0) {
+                self.known = true;
+                self.first.get_or_insert((self.msn, self.mo));
                 (self.msn, self.mo) = match h.last {
                     true => (self.msn.wrapping_add(1), 0),
                     false => (self.msn, self.mo + h.payload as u32),
@@ -709,7 +828,7 @@ impl Reference {
                     self.counts[CARRY_FULL] += u64::from(s.row.carries && !s.fin);
                     self.stop = Stop::Partial;
                 }
-                Framed::Whole(fpdu) if strays(&s, self.offset, &fpdu) => {
+                Framed::Whole(fpdu) if self.strays(&s, &fpdu) != Strays::No => {
                     self.strayed[usize::from(self.offset != 0)] += 1;
                     self.stop = Stop::Partial;
                 }
@@ -722,6 +841,12 @@ impl Reference {
             Stop::Error => (2, self.offset),
             Stop::NotWalked => (3, 0),
         };
+        if stop == 0 && end == s.bytes.len() {
+            (self.msn, self.mo) = self.meet(&s);
+        } else if s.beyond {
+            (self.msn, self.mo) = self.low;
+            self.edges.remove(&(s.flow, s.island));
+        }
         let should = Done {
             stop,
             len: len.saturating_sub(s.carried) as u16,

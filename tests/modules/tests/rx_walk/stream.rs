@@ -10,6 +10,16 @@ pub const STAGS: usize = 32;
 /// Elements that are posted beyond the next one at most.
 const AHEAD: u32 = 12;
 
+/// What a segment has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Any,
+    /// Mostly what is walked beyond a gap.
+    Early,
+    /// Mostly what leaves MSN and MO as they are.
+    Tagged,
+}
+
 /// What a sender does next, if the walk takes all that is under way.
 #[derive(Debug)]
 pub struct Flow {
@@ -117,14 +127,14 @@ impl Flow {
     }
 
     /// The next segment's payload.
-    pub fn segment(&mut self, rng: &mut Rng, r: &Reference, beyond: bool) -> Vec<u8> {
+    pub fn segment(&mut self, rng: &mut Rng, r: &Reference, what: What) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.rest);
         let begun = !bytes.is_empty();
         for _ in 0..[1, 1, 1, 2, 3, 6][rng.usize(0..6)] {
             if begun && rng.bool() {
                 break;
             }
-            let ulpdu = self.any_ulpdu(rng, r, beyond);
+            let ulpdu = self.any_ulpdu(rng, r, what);
             self.put(rng, &mut bytes, &ulpdu);
         }
         match rng.u8(0..50) {
@@ -144,7 +154,7 @@ impl Flow {
         bytes
     }
 
-    fn any_ulpdu(&mut self, rng: &mut Rng, r: &Reference, beyond: bool) -> Vec<u8> {
+    fn any_ulpdu(&mut self, rng: &mut Rng, r: &Reference, what: What) -> Vec<u8> {
         let length = match rng.u8(0..10) {
             0 => 0,
             1 => rng.usize(1..4),
@@ -152,9 +162,10 @@ impl Flow {
             6..9 => rng.usize(100..1500),
             _ => rng.usize(0..5000),
         };
-        let early = beyond && rng.u8(0..4) != 0;
+        let chosen = what != What::Any && rng.u8(0..8) != 0;
         let mut ulpdu = match rng.u8(0..12) {
-            _ if early => {
+            7.. if chosen && what == What::Early => self.receive(rng, r, length),
+            _ if chosen => {
                 let write = rng.u8(0..4) != 0;
                 self.tagged(rng, r, length, write)
             }
