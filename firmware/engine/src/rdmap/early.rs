@@ -1,40 +1,87 @@
-//! Read Responses that the card has placed beyond a gap. A Read is complete in the order of the stream (RFC 5040 §5.5): they wait until it comes to them.
+//! What the card has placed beyond a gap and means something: Read Responses, and messages of queue 0. A message is complete in the order of the stream
+//! (RFC 5040 §5.5): they wait until it comes to them.
 
 use alloc::vec::Vec;
 
+use weft_layout::FpduReport;
 use weft_tcp::seq;
-use weft_wire::ddp::DdpHeader;
+use weft_wire::ddp::{self, DdpHeader, Target};
+use weft_wire::fpdu::Markers;
 
-/// FPDUs of one response, whose payload is one range of its sink.
+/// FPDUs of one message, one behind the other in the stream, whose payload is one range of its sink or of its receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Where the first one begins, and the last one.
     pub seqs: (u32, u32),
-    /// ULPDU of the first one: its length, and its header.
-    pub ulpdu: (u16, DdpHeader),
-    /// STag of the sink.
-    pub stag: u32,
-    /// Tagged offset of the first byte.
-    pub to: u64,
+    /// Behind the last one.
+    pub end: u32,
+    /// The header of the first one.
+    pub header: DdpHeader,
+    /// Payload of the first one, and of the last one.
+    pub parts: (u32, u32),
     /// Bytes of all of them.
     pub length: u32,
-    /// The last one ends the response.
+    /// The last one ends the message.
     pub last: bool,
+    /// What the last one has of RsvdULP: the STag that it invalidates.
+    pub rsvd_ulp: u32,
 }
 
 impl Run {
+    /// An FPDU by itself.
+    pub fn of(report: &FpduReport, header: &DdpHeader, markers: Markers) -> Self {
+        let length = markers.fpdu_length(report.seq, report.ulpdu_len.into());
+        Run {
+            seqs: (report.seq, report.seq),
+            end: report.seq.wrapping_add(length as u32),
+            header: *header,
+            parts: (report.payload_len, report.payload_len),
+            length: report.payload_len,
+            last: header.is_last(),
+            rsvd_ulp: report.rsvd_ulp,
+        }
+    }
+
+    /// Its first FPDU's ULPDU has so many octets, and this header.
+    pub fn front(&self) -> (usize, DdpHeader) {
+        let ulpdu = self.header.length() + self.parts.0 as usize;
+        (ulpdu, self.header)
+    }
+
+    /// The same of its last one, of a message of queue 0.
+    pub fn back(&self) -> (usize, DdpHeader) {
+        let mut header = self.header;
+        header.control |= if self.last { ddp::LAST } else { 0 };
+        if let Target::Untagged { rsvd_ulp, mo, .. } = &mut header.target {
+            *rsvd_ulp = self.rsvd_ulp;
+            *mo = mo.wrapping_add(self.length.wrapping_sub(self.parts.1));
+        }
+        (header.length() + self.parts.1 as usize, header)
+    }
+
     /// `next` goes on with it.
     fn goes_on(&self, next: &Self) -> bool {
-        !self.last
-            && self.stag == next.stag
-            && self.to.wrapping_add(self.length.into()) == next.to
-            && self.length.checked_add(next.length).is_some()
+        let there = match (self.header.target, next.header.target) {
+            (Target::Tagged { stag, to }, Target::Tagged { stag: s, to: t }) => {
+                stag == s && to.wrapping_add(self.length.into()) == t
+            }
+            (Target::Untagged { msn, mo, .. }, Target::Untagged { msn: n, mo: o, .. }) => {
+                let same = self.header.rdmap_control == next.header.rdmap_control;
+                // What is between them counts for queue 0.
+                same && self.end == next.seqs.0 && msn == n && mo.wrapping_add(self.length) == o
+            }
+            _ => false,
+        };
+        there && !self.last && self.length.checked_add(next.length).is_some()
     }
 
     fn append(&mut self, next: &Self) {
         self.seqs.1 = next.seqs.1;
+        self.end = next.end;
+        self.parts.1 = next.parts.1;
         self.length += next.length;
         self.last = next.last;
+        self.rsvd_ulp = next.rsvd_ulp;
     }
 }
 
@@ -91,15 +138,28 @@ impl Early {
 mod tests {
     use super::*;
 
+    fn of(seq: u32, header: DdpHeader) -> Run {
+        let report = FpduReport {
+            seq,
+            ulpdu_len: header.length() as u16 + 100,
+            payload_len: 100,
+            rsvd_ulp: match header.target {
+                Target::Untagged { rsvd_ulp, .. } => rsvd_ulp,
+                Target::Tagged { .. } => 0,
+            },
+            ..FpduReport::default()
+        };
+        Run::of(&report, &header, Markers::OFF)
+    }
+
     fn run(seq: u32, to: u64, last: bool) -> Run {
-        Run {
-            seqs: (seq, seq),
-            ulpdu: (114, DdpHeader::tagged(last, 0x42, 7, to)),
-            stag: 7,
-            to,
-            length: 100,
-            last,
-        }
+        of(seq, DdpHeader::tagged(last, 0x42, 7, to))
+    }
+
+    /// Of a Send that invalidates.
+    fn send(seq: u32, msn: u32, mo: u32, last: bool) -> Run {
+        let rsvd_ulp = if last { 0x700 } else { 0 };
+        of(seq, DdpHeader::untagged(last, 0x44, rsvd_ulp, 0, msn, mo))
     }
 
     /// In whichever order the four FPDUs of a response come, they are one run, which begins with the first; across the wrap of sequence numbers.
@@ -119,6 +179,7 @@ mod tests {
             let passed = early.passed(fpdus[3].seqs.0.wrapping_add(1));
             let whole = Run {
                 seqs: (fpdus[0].seqs.0, fpdus[3].seqs.0),
+                end: fpdus[3].end,
                 length: 400,
                 last: true,
                 ..fpdus[0]
@@ -132,10 +193,7 @@ mod tests {
     #[test]
     fn there_are_not_more_than_may_be() {
         let mut early = Early::default();
-        let other = Run {
-            stag: 8,
-            ..run(300, 200, false)
-        };
+        let other = of(300, DdpHeader::tagged(false, 0x42, 8, 200));
         for one in [
             run(100, 0, true),
             run(200, 100, false),
@@ -152,5 +210,36 @@ mod tests {
         assert!(!early.is_empty());
         early.forget();
         assert!(early.is_empty());
+    }
+    /// FPDUs of a Send are one run if nothing is between them; it ends as the last one says.
+    #[test]
+    fn a_send_is_one_run() {
+        // Length field, header, payload, CRC.
+        let at = |n: u32| 0xffff_ff80_u32.wrapping_add(n * 124);
+        let fpdus = [0, 1, 2].map(|n| send(at(n), 5, n * 100, n == 2));
+        for order in [[0, 1, 2], [2, 1, 0], [0, 2, 1], [2, 0, 1]] {
+            let mut early = Early::default();
+            for n in order {
+                assert!(early.add(fpdus[n], 2));
+            }
+            let whole = early.passed(at(3)).unwrap();
+            assert!(early.is_empty());
+            assert_eq!((whole.length, whole.end), (300, at(3)));
+            assert_eq!(whole.front(), (118, fpdus[0].header));
+            assert_eq!(whole.back(), (118, fpdus[2].header));
+        }
+        let apart = [
+            send(at(2), 5, 100, true),
+            send(at(1), 6, 100, true),
+            send(at(1), 5, 101, true),
+            of(at(1), DdpHeader::untagged(true, 0x43, 0, 0, 5, 100)),
+            run(at(1), 100, true),
+        ];
+        for other in apart {
+            let mut early = Early::default();
+            assert!(early.add(fpdus[0], 2) && early.add(other, 2));
+            assert_eq!(early.passed(at(3)), Some(fpdus[0]));
+            assert_eq!(early.passed(at(3)), Some(other));
+        }
     }
 }

@@ -38,7 +38,7 @@ struct Flow {
     /// Octets of an FPDU that goes on in the next segment.
     carried: Vec<u8>,
     /// Ranges beyond a gap that are placed.
-    islands: Vec<(u32, u32)>,
+    islands: Vec<receive::Island>,
 }
 
 /// The card and its host's memory.
