@@ -7,68 +7,102 @@ use weft_layout::FpduReport;
 use weft_tcp::seq;
 use weft_wire::ddp::{self, DdpHeader, Target};
 use weft_wire::fpdu::Markers;
+use weft_wire::rdmap::queue;
 
-/// FPDUs of one message, one behind the other in the stream, whose payload is one range of its sink or of its receive.
+/// A list that is this small grows at once.
+const SMALL: usize = 4;
+
+/// FPDUs of one message, one behind the other in the stream, whose payload is one range of its sink or of its receive. A processor on the card has memory
+/// for few octets of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Where the first one begins, and the last one.
-    pub seqs: (u32, u32),
-    /// Behind the last one.
-    pub end: u32,
-    /// The header of the first one.
-    pub header: DdpHeader,
-    /// Payload of the first one, and of the last one.
-    pub parts: (u32, u32),
-    /// Bytes of all of them.
+    /// Where the first one begins.
+    seq: u32,
+    /// Where the last one ends.
+    end: u32,
+    /// Bytes of payload of all of them.
     pub length: u32,
+    /// Of the first one, and of the last one.
+    parts: (u16, u16),
+    /// Control octets of the first one.
+    control: (u8, u8),
     /// The last one ends the message.
     pub last: bool,
-    /// What the last one has of RsvdULP: the STag that it invalidates.
-    pub rsvd_ulp: u32,
+    place: Place,
+}
+
+/// STag and TO of the first FPDU; or its MSN and MO, and RsvdULP of the first one and the last one.
+type Place = [u32; 4];
+
+fn place_of(target: Target) -> Place {
+    match target {
+        Target::Tagged { stag, to } => [stag, (to >> 32) as u32, to as u32, 0],
+        Target::Untagged {
+            rsvd_ulp, msn, mo, ..
+        } => [msn, mo, rsvd_ulp, rsvd_ulp],
+    }
 }
 
 impl Run {
     /// An FPDU by itself.
     pub fn of(report: &FpduReport, header: &DdpHeader, markers: Markers) -> Self {
         let length = markers.fpdu_length(report.seq, report.ulpdu_len.into());
+        let part = report.payload_len as u16;
         Run {
-            seqs: (report.seq, report.seq),
+            seq: report.seq,
             end: report.seq.wrapping_add(length as u32),
-            header: *header,
-            parts: (report.payload_len, report.payload_len),
             length: report.payload_len,
+            parts: (part, part),
+            control: (header.control, header.rdmap_control),
             last: header.is_last(),
-            rsvd_ulp: report.rsvd_ulp,
+            place: place_of(header.target),
         }
     }
 
     /// Its first FPDU's ULPDU has so many octets, and this header.
     pub fn front(&self) -> (usize, DdpHeader) {
-        let ulpdu = self.header.length() + self.parts.0 as usize;
-        (ulpdu, self.header)
+        let [first, high, low, _] = self.place;
+        let target = match self.control.0 & ddp::TAGGED != 0 {
+            true => Target::Tagged {
+                stag: first,
+                to: u64::from(high) << 32 | u64::from(low),
+            },
+            false => Target::Untagged {
+                rsvd_ulp: low,
+                qn: queue::SEND,
+                msn: first,
+                mo: high,
+            },
+        };
+        let header = DdpHeader {
+            control: self.control.0,
+            rdmap_control: self.control.1,
+            target,
+        };
+        (header.length() + usize::from(self.parts.0), header)
     }
 
     /// The same of its last one, of a message of queue 0.
     pub fn back(&self) -> (usize, DdpHeader) {
-        let mut header = self.header;
+        let (_, mut header) = self.front();
         header.control |= if self.last { ddp::LAST } else { 0 };
         if let Target::Untagged { rsvd_ulp, mo, .. } = &mut header.target {
-            *rsvd_ulp = self.rsvd_ulp;
-            *mo = mo.wrapping_add(self.length.wrapping_sub(self.parts.1));
+            *rsvd_ulp = self.place[3];
+            *mo = mo.wrapping_add(self.length.wrapping_sub(self.parts.1.into()));
         }
-        (header.length() + self.parts.1 as usize, header)
+        (header.length() + usize::from(self.parts.1), header)
     }
 
     /// `next` goes on with it.
     fn goes_on(&self, next: &Self) -> bool {
-        let there = match (self.header.target, next.header.target) {
+        let there = match (self.front().1.target, next.front().1.target) {
             (Target::Tagged { stag, to }, Target::Tagged { stag: s, to: t }) => {
                 stag == s && to.wrapping_add(self.length.into()) == t
             }
             (Target::Untagged { msn, mo, .. }, Target::Untagged { msn: n, mo: o, .. }) => {
-                let same = self.header.rdmap_control == next.header.rdmap_control;
+                let same = self.control.1 == next.control.1;
                 // What is between them counts for queue 0.
-                same && self.end == next.seqs.0 && msn == n && mo.wrapping_add(self.length) == o
+                same && self.end == next.seq && msn == n && mo.wrapping_add(self.length) == o
             }
             _ => false,
         };
@@ -76,12 +110,11 @@ impl Run {
     }
 
     fn append(&mut self, next: &Self) {
-        self.seqs.1 = next.seqs.1;
         self.end = next.end;
         self.parts.1 = next.parts.1;
         self.length += next.length;
         self.last = next.last;
-        self.rsvd_ulp = next.rsvd_ulp;
+        self.place[3] = next.place[3];
     }
 }
 
@@ -92,9 +125,7 @@ pub struct Early(Vec<Run>);
 impl Early {
     /// One FPDU more. False: these are more than `most`.
     pub fn add(&mut self, run: Run, most: usize) -> bool {
-        let at = self
-            .0
-            .partition_point(|there| seq::lt(there.seqs.0, run.seqs.0));
+        let at = self.0.partition_point(|there| seq::lt(there.seq, run.seq));
         let (before, behind) = self.0.split_at_mut(at);
         if let Some(there) = before.last_mut().filter(|there| there.goes_on(&run)) {
             there.append(&run);
@@ -110,8 +141,13 @@ impl Early {
             *next = whole;
             return true;
         }
-        if self.0.len() >= most {
+        let there = self.0.len();
+        if there >= most {
             return false;
+        }
+        if there == self.0.capacity() {
+            let room = most.min(2 * there + SMALL);
+            self.0.reserve_exact(room - there);
         }
         self.0.insert(at, run);
         true
@@ -120,7 +156,7 @@ impl Early {
     /// The next one that lies before `next`, where the stream has come to.
     pub fn passed(&mut self, next: u32) -> Option<Run> {
         let first = self.0.first()?;
-        seq::lt(first.seqs.1, next).then(|| self.0.remove(0))
+        seq::le(first.end, next).then(|| self.0.remove(0))
     }
 
     /// There are none.
@@ -143,10 +179,6 @@ mod tests {
             seq,
             ulpdu_len: header.length() as u16 + 100,
             payload_len: 100,
-            rsvd_ulp: match header.target {
-                Target::Untagged { rsvd_ulp, .. } => rsvd_ulp,
-                Target::Tagged { .. } => 0,
-            },
             ..FpduReport::default()
         };
         Run::of(&report, &header, Markers::OFF)
@@ -175,10 +207,9 @@ mod tests {
             for n in order {
                 assert!(early.add(fpdus[n], 2));
             }
-            assert_eq!(early.passed(fpdus[3].seqs.0), None);
-            let passed = early.passed(fpdus[3].seqs.0.wrapping_add(1));
+            assert_eq!(early.passed(fpdus[3].end.wrapping_sub(1)), None);
+            let passed = early.passed(fpdus[3].end);
             let whole = Run {
-                seqs: (fpdus[0].seqs.0, fpdus[3].seqs.0),
                 end: fpdus[3].end,
                 length: 400,
                 last: true,
@@ -204,8 +235,8 @@ mod tests {
         }
         assert!(!early.add(run(600, 0, false), 4));
         assert!(early.add(run(700, 1000, false), 4));
-        let passed: Vec<_> = core::iter::from_fn(|| early.passed(600)).collect();
-        let begins: Vec<_> = passed.iter().map(|run| run.seqs.0).collect();
+        let passed: Vec<_> = core::iter::from_fn(|| early.passed(620)).collect();
+        let begins: Vec<_> = passed.iter().map(|run| run.seq).collect();
         assert_eq!(begins, [100, 200, 300]);
         assert!(!early.is_empty());
         early.forget();

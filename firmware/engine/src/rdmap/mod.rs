@@ -6,5 +6,5 @@ pub mod early;
 pub mod ends;
 pub mod fault;
 pub mod messages;
-mod passing;
+pub mod passing;
 pub mod placement;

@@ -12,13 +12,13 @@ use crate::rdmap::early::Run;
 use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
 
-/// Ranges beyond a gap that a card keeps of a flow at most.
-const ISLANDS: usize = 8;
+/// Ranges beyond a gap that a card keeps of a flow at most, and a segment with which it left the flow: each ends in a message at most.
+pub const CUTS: usize = 8 + 1;
 
-/// Each response and each message of queue 0 has an end, and each island a begin and an end that may lie in one.
+/// Each other run ends its response or its message of queue 0.
 fn most(qp: &Qp) -> usize {
     let posted = qp.rq.posted.wrapping_sub(qp.rq.completed) as usize;
-    qp.reads.len() + posted + 2 * ISLANDS
+    qp.reads.len() + posted + CUTS
 }
 
 impl<P: Port> Link<'_, P> {
