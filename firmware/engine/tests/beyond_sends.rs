@@ -172,6 +172,21 @@ fn across_islands() {
     }
 }
 
+/// As many as receives are posted, all of them early.
+#[test]
+fn as_many_as_are_posted() {
+    for by in BOTH {
+        let mut m = Framed::receives(by, 0);
+        (0..14).for_each(|id| m.receive(id, 18));
+        (1..15).for_each(|msn| m.send(msn, 0, true, msn as u8));
+        (1..14).rev().for_each(|n| m.arrives(n..n + 1));
+        m.received(&[]);
+        m.arrives(0..1);
+        m.received(&(0..14).map(|id| (id, LONG)).collect::<Vec<_>>());
+        m.is_the_cards();
+    }
+}
+
 /// Between a Write, a Read Response and Sends the order is that of the stream.
 #[test]
 fn with_writes_and_responses() {

@@ -217,6 +217,23 @@ fn between_two_parts() {
     }
 }
 
+/// FPDUs that say nothing, of a message that has always another name: no list of them grows without end.
+#[test]
+fn more_than_there_can_be() {
+    for by in BOTH {
+        let mut m = Framed::receives(by, 1);
+        m.send(1, 0, true, 11);
+        m.send(1, 0, false, 12);
+        for n in 0..11 {
+            m.untagged(0x43 + n % 2 * 2, 0, (1, LONG), false, &[]);
+        }
+        m.arrives(1..12);
+        assert!(m.t.s.events.is_empty());
+        m.arrives(12..13);
+        m.ends(MSN, (1, LONG), &[]);
+    }
+}
+
 /// Whatever a peer sends beyond gaps: of a receive that is complete no octet changes.
 #[test]
 fn what_is_complete_stays() {

@@ -256,8 +256,8 @@ mod tests {
             let whole = early.passed(at(3)).unwrap();
             assert!(early.is_empty());
             assert_eq!((whole.length, whole.end), (300, at(3)));
-            assert_eq!(whole.front(), (118, fpdus[0].header));
-            assert_eq!(whole.back(), (118, fpdus[2].header));
+            assert_eq!(whole.front(), (118, fpdus[0].front().1));
+            assert_eq!(whole.back(), (118, fpdus[2].front().1));
         }
         let apart = [
             send(at(2), 5, 100, true),
