@@ -8,11 +8,11 @@ use weft_sim::model::ethernet::flag;
 use crate::receive::setup::{each, Heard, Setup, ATTACHED, FLOW, PLAIN, SEQ, TIMED};
 use crate::receive::stretch::{pattern, response, stretch, tagged, untagged, Stretch};
 
-const BEYOND: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
+pub const BEYOND: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Islands that a flow may have.
 const ISLANDS: usize = 8;
 /// Octets of a Write: so many that a marker is in each.
-const LONG: usize = 600;
+pub const LONG: usize = 600;
 /// What no marker is in, in the place behind a long one.
 const SHORT: usize = 64;
 
@@ -21,7 +21,7 @@ const PLACED: (bool, bool, u8) = (false, true, 0);
 const LEFT: (bool, bool, u8) = (true, false, 0);
 
 /// These FPDUs, with markers from `SEQ` on.
-fn marked(ulpdus: &[Vec<u8>]) -> Stretch {
+pub fn marked(ulpdus: &[Vec<u8>]) -> Stretch {
     stretch(Some(SEQ), ulpdus)
 }
 
@@ -39,7 +39,7 @@ fn keeps_islands(s: &mut Setup) -> bool {
 }
 
 /// On each card that keeps islands, with markers from `SEQ` on.
-fn beyond(flags: u8, attach: AttachRow, test: impl Fn(&mut Setup)) {
+pub fn beyond(flags: u8, attach: AttachRow, test: impl Fn(&mut Setup)) {
     each(flags, attach, |s| {
         if keeps_islands(s) {
             s.begin(flags);
@@ -50,7 +50,7 @@ fn beyond(flags: u8, attach: AttachRow, test: impl Fn(&mut Setup)) {
 
 impl Setup {
     /// At `SEQ` again, with nothing placed, and a row with these flags.
-    fn begin(&mut self, flags: u8) {
+    pub fn begin(&mut self, flags: u8) {
         let row = FlowRxRow {
             flags,
             marker_base: SEQ,
@@ -62,7 +62,7 @@ impl Setup {
         self.again();
     }
 
-    fn again(&mut self) {
+    pub fn again(&mut self) {
         let row = AttachRow {
             raw_seen: self.bench.raw_seen(),
             ..ATTACHED
@@ -72,7 +72,7 @@ impl Setup {
     }
 
     /// These FPDUs of a stretch, as a segment.
-    fn part(&mut self, of: &Stretch, these: Range<usize>) -> Heard {
+    pub fn part(&mut self, of: &Stretch, these: Range<usize>) -> Heard {
         self.octets(of, of.ends[these.start]..of.ends[these.end])
     }
 
@@ -89,7 +89,8 @@ impl Setup {
     }
 
     /// It is placed as a whole.
-    fn placed(&mut self, of: &Stretch, these: Range<usize>) {
+    #[track_caller]
+    pub fn placed(&mut self, of: &Stretch, these: Range<usize>) {
         let length = of.ends[these.end] - of.ends[these.start];
         let count = these.len();
         let heard = self.part(of, these.clone());
@@ -104,7 +105,8 @@ impl Setup {
     }
 
     /// It goes up raw, so many octets of it done, and the flow is the engine's.
-    fn left(&mut self, heard: &Heard, done: usize) {
+    #[track_caller]
+    pub fn left(&mut self, heard: &Heard, done: usize) {
         let (raw, attached, status, is_done) = heard.outcome();
         assert_eq!((raw, attached, status), LEFT);
         assert_eq!(usize::from(is_done), done);
@@ -240,10 +242,16 @@ fn what_was_placed_comes_again() {
 fn what_may_not_be_early() {
     beyond(BEYOND, ATTACHED, |s| {
         let long = |i: usize| tagged(i * LONG, &pattern(LONG, i));
-        let others = [
-            untagged(0, 1, 0, true, &pattern(LONG, 9)),
+        // For the first one no receive is posted; the others are no messages of queue 0.
+        let mut others = vec![
+            untagged(0, 2, 0, true, &pattern(LONG, 9)),
             untagged(1, 1, 0, true, &pattern(LONG, 9)),
         ];
+        for (at, octet) in [(0, 0x40), (1, 0x03), (1, 0x47), (9, 4)] {
+            let mut wrong = untagged(0, 1, 0, true, &pattern(LONG, 9));
+            wrong[at] = octet;
+            others.push(wrong);
+        }
         for other in others {
             let of = marked(&[long(0), long(1), other.clone(), long(3)]);
             let heard = s.part(&of, 2..4);

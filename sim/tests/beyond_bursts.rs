@@ -2,14 +2,17 @@
 
 use rand::seq::SliceRandom;
 use rand::Rng;
-use weft_layout::{reg, report_kind, table, AttachRow, Counter, FlowRxRow, Job, SegmentReport};
-use weft_sim::bench::Ends;
+use weft_layout::{
+    doorbell, reg, report_kind, table, AttachRow, Counter, FlowRxRow, Job, ReceiveElement,
+    SegmentReport, StagRow,
+};
+use weft_sim::bench::{Ends, Region};
 use weft_sim::model::ethernet::{self, flag};
 use weft_sim::model::mpa;
 use weft_sim::seed::{generator, Stream};
 
-use crate::receive::setup::{each, Setup, ATTACHED, FLOW, PLAIN, SEQ};
-use crate::receive::stretch::{response, tagged};
+use crate::receive::setup::{each, region_row, Setup, ATTACHED, BASE, FLOW, PLAIN, SEQ};
+use crate::receive::stretch::{response, tagged, untagged};
 
 /// The flow of the setup, and four more.
 const FLOWS: [u16; 5] = [FLOW, FLOW + 1, FLOW + 2, FLOW + 3, FLOW + 4];
@@ -40,8 +43,51 @@ const COUNTERS: [Counter; 9] = [
     Counter::RxFpdus,
 ];
 
-/// A segment of FPDUs from `seq` on: Writes and Read Responses, seldom with something wrong or something else behind.
-fn segment(rng: &mut impl Rng, markers: Option<u32>, seq: u32, slot: usize) -> Vec<u8> {
+/// Receives of a flow, and the room of each.
+const RECEIVES: u32 = 8;
+const ROOM: u32 = 1100;
+/// The STag of what they receive in.
+const SINK: u32 = 0x0000_06b6;
+
+/// Where the next FPDU of queue 0 belongs.
+#[derive(Clone, Copy)]
+struct Sends {
+    msn: u32,
+    mo: u32,
+}
+
+impl Sends {
+    const BEGIN: Self = Self { msn: 1, mo: 0 };
+
+    /// The next one, of these octets; seldom of another message, or in another place.
+    fn next(&mut self, rng: &mut impl Rng, octets: &[u8]) -> Vec<u8> {
+        match rng.random_range(0..40) {
+            0 => self.msn += 1,
+            1 => self.msn = self.msn.wrapping_sub(1),
+            2 => self.mo += 8,
+            _ => {}
+        }
+        let length = octets.len() as u32;
+        let last = self.mo + 2 * length > ROOM || rng.random();
+        let mut ulpdu = untagged(0, self.msn, self.mo, last, octets);
+        ulpdu[1] = 0x40 | [3, 4, 5, 6, 8, 9][rng.random_range(0..6)];
+        if last {
+            (self.msn, self.mo) = (self.msn.wrapping_add(1), 0);
+        } else {
+            self.mo += length;
+        }
+        ulpdu
+    }
+}
+
+/// A segment of FPDUs from `seq` on: Writes, Read Responses and Sends, seldom with something wrong or something else behind.
+fn segment(
+    rng: &mut impl Rng,
+    markers: Option<u32>,
+    seq: u32,
+    slot: usize,
+    sends: &mut Sends,
+) -> Vec<u8> {
     let mut octets = Vec::new();
     for n in 0..rng.random_range(1..3) {
         let at = slot * SLOT + n * 540;
@@ -52,9 +98,10 @@ fn segment(rng: &mut impl Rng, markers: Option<u32>, seq: u32, slot: usize) -> V
         };
         let octets_of = (0..length).map(|i| (i * 3 + slot * 7 + n) as u8);
         let octets_of = octets_of.collect::<Vec<_>>();
-        let ulpdu = match rng.random() {
-            true => tagged(at, &octets_of),
-            false => response(at, &octets_of),
+        let ulpdu = match rng.random_range(0..3) {
+            0 => tagged(at, &octets_of),
+            1 => response(at, &octets_of),
+            _ => sends.next(rng, &octets_of),
         };
         let at = seq.wrapping_add(octets.len() as u32);
         octets.extend(mpa::frame(at, markers, true, &ulpdu));
@@ -78,10 +125,10 @@ fn burst(seed: u64) -> Vec<Vec<u8>> {
     for (n, flow) in FLOWS.iter().enumerate() {
         let row = Ends::of(*flow).peer_tx(4, 0);
         let mut seq = SEQ;
-        let mut frames = Vec::new();
+        let (mut frames, mut sends) = (Vec::new(), Sends::BEGIN);
         let markers = (ROWS[n] & FlowRxRow::MARKERS != 0).then_some(SEQ);
         for k in 0..SEGMENTS {
-            let octets = segment(&mut rng, markers, seq, n * SEGMENTS + k);
+            let octets = segment(&mut rng, markers, seq, n * SEGMENTS + k, &mut sends);
             let flags = flag::ACK
                 | if rng.random_range(0..100) == 0 {
                     flag::FIN
@@ -142,11 +189,12 @@ struct Left {
     reports: Vec<([u8; 64], Option<Vec<u8>>)>,
     positions: Vec<AttachRow>,
     counters: Vec<u32>,
-    memory: Vec<u8>,
+    memory: [Vec<u8>; 2],
 }
 
-fn run(s: &mut Setup, seed: u64) -> Left {
+fn run(s: &mut Setup, received: &Region, seed: u64) -> Left {
     s.memory.write(0, &vec![0; s.memory.len()]).unwrap();
+    received.write(0, &vec![0; received.len()]).unwrap();
     for flow in FLOWS {
         let row = AttachRow {
             raw_seen: s.bench.raw_seen(),
@@ -184,11 +232,14 @@ fn run(s: &mut Setup, seed: u64) -> Left {
         let row = s.bench.read_table(table::ATTACH, flow.into()).unwrap();
         let row = AttachRow::from_bytes(&row.unwrap());
         // Where a detached flow stands depends on what was in the walk behind the segment that detached it.
-        let rcv_nxt = if row.attached() { row.rcv_nxt } else { 0 };
-        positions.push(AttachRow {
-            rcv_nxt,
-            raw_seen: 0,
-            ..row
+        positions.push(match row.attached() {
+            true => AttachRow { raw_seen: 0, ..row },
+            false => AttachRow {
+                attached: row.attached,
+                window: row.window,
+                ts_recent: row.ts_recent,
+                ..AttachRow::default()
+            },
         });
     }
     let counts = COUNTERS.into_iter().zip(before);
@@ -197,8 +248,34 @@ fn run(s: &mut Setup, seed: u64) -> Left {
         reports,
         positions,
         counters: counters.collect(),
-        memory: s.memory.read(0, FLOWS.len() * SEGMENTS * SLOT).unwrap(),
+        memory: [
+            s.memory.read(0, FLOWS.len() * SEGMENTS * SLOT).unwrap(),
+            received.read(0, received.len()).unwrap(),
+        ],
     }
+}
+
+/// Receives of all flows, and where they receive.
+fn receives(s: &mut Setup) -> [Region; 2] {
+    let elements = s.bench.region(4096);
+    let received = s.bench.region(FLOWS.len() * (RECEIVES * ROOM) as usize);
+    let row = StagRow {
+        key: SINK as u8,
+        access: StagRow::LOCAL_WRITE,
+        length: received.len() as u64,
+        ..region_row(&received)
+    };
+    s.bench.stag(SINK, &row).unwrap();
+    for n in 0..FLOWS.len() * RECEIVES as usize {
+        let element = ReceiveElement {
+            sge0_to: BASE + u64::from(ROOM) * n as u64,
+            sge0_length: ROOM,
+            sge0_stag: SINK,
+            ..ReceiveElement::default()
+        };
+        elements.write(64 * n, &element.to_bytes()).unwrap();
+    }
+    [elements, received]
 }
 
 #[test]
@@ -210,25 +287,35 @@ fn flows_in_turn_at_full_rate() {
             return;
         }
         s.opens_sink();
-        for (flow, flags) in FLOWS.into_iter().zip(ROWS) {
+        let [elements, received] = receives(s);
+        for (n, (flow, flags)) in FLOWS.into_iter().zip(ROWS).enumerate() {
             let ends = Ends::of(flow);
             let row = FlowRxRow {
                 flags,
                 marker_base: SEQ,
+                rq_base: elements.iova + 64 * u64::from(RECEIVES) * n as u64,
+                rq_log2: 3,
                 ..s.rx
             };
+            let tail = doorbell::RQ_TAIL + 4 * u32::from(flow);
+            s.bench.ring(tail, 0);
             if flow == FLOW {
                 let bytes = row.to_bytes();
                 let written = s.bench.write_table(table::FLOW_RX, flow.into(), &bytes);
                 assert!(written.unwrap());
-                continue;
+            } else {
+                let tx = ends.tx(PLAIN, 0);
+                s.bench.flow(flow, &ends, &row, &tx, &ATTACHED).unwrap();
             }
-            let tx = ends.tx(PLAIN, 0);
-            s.bench.flow(flow, &ends, &row, &tx, &ATTACHED).unwrap();
+            s.bench.ring(tail, RECEIVES);
         }
-        let mut counted = [0; COUNTERS.len()];
+        let (mut counted, mut sent) = ([0; COUNTERS.len()], (0, 0));
         for seed in 0..seeds {
-            let left = run(s, seed);
+            let left = run(s, &received, seed);
+            let msns = left.positions.iter().map(|row| row.msn);
+            let passed = msns.clone().filter(|msn| (2..1 << 30).contains(msn));
+            let torn = msns.filter(|msn| *msn >= 1 << 30);
+            (sent.0, sent.1) = (sent.0 + passed.count(), sent.1 + torn.count());
             counted
                 .iter_mut()
                 .zip(&left.counters)
@@ -243,13 +330,17 @@ fn flows_in_turn_at_full_rate() {
                     assert_eq!(is, should_be, "seed {seed}, report {at}");
                     assert_eq!(left.positions, should.positions, "seed {seed}");
                     assert_eq!(left.counters, should.counters, "seed {seed}");
-                    let octets = left.memory.iter().zip(&should.memory);
-                    let at = octets.take_while(|(a, b)| a == b).count();
-                    assert_eq!(at, left.memory.len(), "seed {seed}: memory differs there");
+                    for (is, should) in left.memory.iter().zip(&should.memory) {
+                        let octets = is.iter().zip(should);
+                        let at = octets.take_while(|(a, b)| a == b).count();
+                        assert_eq!(at, is.len(), "seed {seed}: memory differs there");
+                    }
                     assert!(left == *should, "seed {seed}: raw frames");
                 }
             }
         }
         assert!(counted.iter().all(|n| *n > 5), "what came: {counted:?}");
+        eprintln!("{counted:?} {sent:?}");
+        assert!(sent.0 > 50 && sent.1 > 2, "Sends: {sent:?}");
     });
 }

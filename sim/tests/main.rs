@@ -4,6 +4,7 @@ mod apart;
 mod asleep;
 mod beyond;
 mod beyond_bursts;
+mod beyond_sends;
 mod boundaries;
 mod card;
 mod carried;

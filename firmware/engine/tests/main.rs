@@ -9,6 +9,8 @@ mod atomics;
 mod bad_input;
 mod bench;
 mod beyond;
+mod beyond_sends;
+mod beyond_wrong;
 mod boundaries;
 mod bursts;
 mod carried;

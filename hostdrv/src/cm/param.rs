@@ -31,7 +31,7 @@ pub struct ConnParam {
     pub crc: bool,
     /// Ask the peer to put markers into what it sends.
     pub markers: bool,
-    /// Ask that each segment of either side begin with an FPDU, or grant it when accepting: a card with islands then places Writes behind a lost segment at
+    /// Ask that each segment of either side begin with an FPDU, or grant it when accepting: a card with islands then places messages behind a lost segment at
     /// once, without markers. A peer that does not grant it goes on without, as all do that are not Weft's; and `private_data` has four bytes less. Needs
     /// revision 2 and `crc`. For ways without boxes that make segments anew: where one begins inside an FPDU, CRC32C alone tells that from an FPDU.
     pub aligned: bool,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_layout::{AttachRow, Counter, FpduReport};
 
 use super::ethernet::{flag, Segment};
-use super::receive::{Begins, End, Receive};
+use super::receive::{End, Receive};
 
 /// Flows that have carried octets at a time.
 pub const CARRIES: usize = 8;
@@ -64,7 +64,7 @@ impl Receive<'_> {
         let before = octets.len();
         octets.extend_from_slice(payload);
         let first = s.seq.wrapping_sub(before as u32);
-        let (end, stop, engine) = self.walk(&octets, first, flow, position, fpdus, Begins::InOrder);
+        let (end, stop, engine) = self.walk(&octets, first, flow, position, fpdus, None);
         for fpdu in fpdus {
             fpdu.offset = fpdu.offset.wrapping_sub(before as u16);
         }

@@ -5,6 +5,7 @@
 //! beats at 512 bits a cycle plus a fixed pipeline delay, and a job a memory latency.
 
 pub mod acceptance;
+pub mod beyond;
 pub mod capture;
 pub mod carried;
 pub mod checks;

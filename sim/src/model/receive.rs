@@ -7,11 +7,10 @@ use weft_layout::{
 use weft_wire::checks::Violation;
 use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::fpdu::Markers;
-use weft_wire::rdmap::{opcode, opcode_of};
-use weft_wire::walk::{Unit, Walk};
+use weft_wire::walk::Walk;
 
-use super::acceptance::{judge, note_timestamp, range, Judgement};
-use super::carried::Walked;
+use super::acceptance::{judge, note_timestamp, Judgement};
+use super::beyond::Beyond;
 use super::checks::{self, position_of, Action};
 use super::counters::Counters;
 use super::ethernet::{flag, parse_for, Parsed, Segment};
@@ -150,17 +149,6 @@ pub enum End {
     Partial,
     /// At an FPDU with an error.
     Error,
-}
-
-/// Where a walk begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begins {
-    /// Next in sequence.
-    InOrder,
-    /// Beyond a gap, where an FPDU begins: an island ends there, or the two ends have agreed on it.
-    Certain,
-    /// Beyond a gap, where only a marker tells whether an FPDU begins.
-    Beyond,
 }
 
 impl Receive<'_> {
@@ -316,10 +304,10 @@ impl Receive<'_> {
                     // Behind its FIN, if it has one and is whole.
                     let fin = end == End::Whole && s.flags & flag::FIN != 0;
                     let next = walked.next.wrapping_add(fin.into());
-                    position.rcv_nxt = match end {
-                        End::Whole => self.tables.islands.pass(flow, next),
-                        _ => next,
-                    };
+                    position.rcv_nxt = next;
+                    if end == End::Whole {
+                        self.pass_island(flow, &mut position);
+                    }
                     note_timestamp(s, &row, &mut position);
                 }
                 if end == End::Whole {
@@ -418,7 +406,7 @@ impl Receive<'_> {
             (ReplayOutcome::Refused, 0)
         } else {
             let (seq, flow) = (replay.seq, replay.flow);
-            let (end, done, _) = self.walk(bytes, seq, flow, &mut at, &mut fpdus, Begins::InOrder);
+            let (end, done, _) = self.walk(bytes, seq, flow, &mut at, &mut fpdus, None);
             let (outcome, counter) = match end {
                 End::Whole => (ReplayOutcome::Whole, Counter::RxReplays),
                 End::Partial => (ReplayOutcome::Partial, Counter::RxReplaysPartial),
@@ -455,33 +443,6 @@ impl Receive<'_> {
         self.reports.push(report.to_bytes(), self.counters);
     }
 
-    /// Walks a segment beyond a gap: it is an island if it is whole. The flow's position stays.
-    fn walk_beyond(
-        &mut self,
-        payload: &[u8],
-        s: &Segment,
-        flow: u16,
-        fpdus: &mut Vec<FpduReport>,
-    ) -> Walked {
-        let mut nowhere = self.tables.positions[usize::from(flow)];
-        let aligned = !self.tables.rx[usize::from(flow)].markers();
-        let begins = match aligned || self.tables.islands.end_at(flow, s.seq) {
-            true => Begins::Certain,
-            false => Begins::Beyond,
-        };
-        let (end, done, _) = self.walk(payload, s.seq, flow, &mut nowhere, fpdus, begins);
-        if end == End::Whole {
-            self.counters.count(Counter::RxSegmentsBeyond);
-            self.tables.islands.add(flow, range(s));
-        }
-        Walked {
-            end,
-            done,
-            raw: end != End::Whole,
-            next: s.seq.wrapping_add(done as u32),
-        }
-    }
-
     /// Walks the payload from the front. Answers how it ended, the bytes before the FPDU where it
     /// stopped, and whether an FPDU is for the engine; the FPDUs' reports go to `reports`.
     pub(super) fn walk(
@@ -491,7 +452,7 @@ impl Receive<'_> {
         flow: u16,
         position: &mut AttachRow,
         reports: &mut Vec<FpduReport>,
-        begins: Begins,
+        mut beyond: Option<&mut Beyond>,
     ) -> (End, usize, bool) {
         let row = self.tables.rx[usize::from(flow)];
         let markers = Markers(row.markers().then_some(row.marker_base));
@@ -505,9 +466,11 @@ impl Receive<'_> {
             });
             // Also of an FPDU that is wrong: the report says what stands there.
             let segment = DdpHeader::parse(ulpdu);
-            let header = segment.map(|(header, _)| header);
-            if !may_be_walked(&unit, header, markers, begins) {
-                return (End::Partial, unit.at, engine);
+            if let Some(beyond) = &mut beyond {
+                if !beyond.may_be_walked(&unit, segment, markers) {
+                    return (End::Partial, unit.at, engine);
+                }
+                beyond.stand(position);
             }
             self.counters.count(Counter::RxFpdus);
             let verdict = unit.check(row.crc()).and_then(|()| {
@@ -574,8 +537,12 @@ impl Receive<'_> {
             if let (Ok(Action::Place(_)), Some(header)) = (&verdict, header) {
                 if !header.is_tagged() {
                     let mut queue = position_of(position);
+                    let at = queue;
                     queue.pass(payload.len() as u32, header.is_last());
                     (position.msn, position.mo) = (queue.msn, queue.mo);
+                    if let Some(beyond) = &mut beyond {
+                        beyond.received(at, queue);
+                    }
                 }
             }
         }
@@ -583,26 +550,6 @@ impl Receive<'_> {
             done if done == octets.len() => (End::Whole, done, engine),
             done => (End::Partial, done, engine),
         }
-    }
-}
-
-/// Beyond a gap an FPDU is walked if its place does not depend on those before it, and if it is known that it begins there.
-fn may_be_walked(
-    unit: &Unit<'_>,
-    header: Option<DdpHeader>,
-    markers: Markers,
-    begins: Begins,
-) -> bool {
-    let has_place = header.is_some_and(|header| {
-        let opcode = opcode_of(header.rdmap_control);
-        header.is_tagged() && matches!(opcode, opcode::WRITE | opcode::READ_RESPONSE)
-    });
-    let distance = markers.distance(unit.seq);
-    let marked = distance.is_some_and(|distance| distance < unit.wire.len());
-    match begins {
-        Begins::InOrder => true,
-        Begins::Certain => has_place,
-        Begins::Beyond => has_place && (unit.at > 0 || marked),
     }
 }
 

@@ -698,8 +698,8 @@ impl Script {
                 let long = carries && payload.is_empty() && self.rng.random_ratio(1, 10);
                 let ulpdu = match long {
                     true => self.write_of(CARRY_BYTES - 40..CARRY_BYTES + 1500),
-                    // Nothing else is placed beyond a gap.
-                    false if islands && self.rng.random_ratio(3, 4) => self.write_of(400..900),
+                    // Beyond a gap most other things are not placed.
+                    false if islands && self.rng.random_ratio(1, 2) => self.write_of(400..900),
                     false => self.ulpdu(flow),
                 };
                 let mut fpdu = mpa::frame(seq, markers, crc, &ulpdu);
@@ -1058,7 +1058,9 @@ fn record(
         // Attach again where the generator stands, mostly with the right count.
         let position = subject.position(flow);
         let state = &mut script.flows[usize::from(flow)];
-        if position.attached & AttachRow::ATTACHED != 0 {
+        // Behind an island that did not fit it is far off.
+        let near = position.msn.wrapping_sub(state.posted) as i32 <= 1;
+        if position.attached & AttachRow::ATTACHED != 0 && near {
             (state.msn, state.mo) = (position.msn, position.mo);
         } else {
             state.mo = 0;

@@ -58,7 +58,7 @@ pub struct Setup {
     pub memory: Region,
     pub ends: Ends,
     pub rx: FlowRxRow,
-    _rq: Region,
+    rq: Region,
 }
 
 impl Setup {
@@ -96,8 +96,24 @@ impl Setup {
             memory,
             ends,
             rx,
-            _rq: rq,
+            rq,
         }
+    }
+
+    /// Receives for four messages from this one on, in a row with these flags: what was posted before is gone.
+    pub fn post(&mut self, flags: u8, first: u32, element: impl Fn(u32) -> ReceiveElement) {
+        let tail = doorbell::RQ_TAIL + 4 * u32::from(FLOW);
+        self.bench.ring(tail, 0);
+        for slot in 0..4 {
+            let bytes = element(slot).to_bytes();
+            self.rq.write(64 * slot as usize, &bytes).unwrap();
+        }
+        let row = FlowRxRow { flags, ..self.rx };
+        let written = self
+            .bench
+            .write_table(table::FLOW_RX, FLOW.into(), &row.to_bytes());
+        assert!(written.unwrap());
+        self.bench.ring(tail, first.wrapping_add(3));
     }
 
     /// The region is the sink of a Read as well.

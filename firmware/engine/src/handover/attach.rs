@@ -88,12 +88,6 @@ impl<P: Port> Link<'_, P> {
             return;
         }
         self.shared.stats.fpdus_card += 1;
-        let ended = ended(
-            &self.shared.config,
-            report.ddp_control,
-            report.rdmap_control,
-        );
-        self.conn.ack.ends(ended);
         let header = DdpHeader {
             control: report.ddp_control,
             rdmap_control: report.rdmap_control,
@@ -118,6 +112,8 @@ impl<P: Port> Link<'_, P> {
         if seq::lt(self.conn.reassembly.next(), segment) {
             return self.placed_early(report, &header);
         }
+        let ended = ended(&self.shared.config, header.control, header.rdmap_control);
+        self.conn.ack.ends(ended);
         let ulpdu = usize::from(report.ulpdu_len);
         if let Err(fault) = self.deliver(&header, ulpdu, report.payload_len, &[]) {
             self.fault(&fault);

@@ -123,7 +123,7 @@ pub struct EngineConfig {
     pub replay: u16,
     /// A flow whose segments are cut stays the card's: it carries FPDUs over their ends. Off: the engine frames those by hand; good for comparing the two.
     pub carry: bool,
-    /// A flow with markers stays the card's where a segment is lost: Writes behind it are placed at once, if the card keeps islands. Off: the engine has what
+    /// A flow with markers stays the card's where a segment is lost: messages behind it are placed at once, if the card keeps islands. Off: the engine has what
     /// comes beyond gaps; good for comparing the two.
     pub beyond: bool,
     /// The fast path: reports of a connection that stands, where they fit it, are handled at once. Off: step by step as any other, with the same

@@ -24,6 +24,7 @@ use crate::memory::region::Regions;
 use crate::queues::qp::{PendingRead, PendingResponse, Qp, RecvEntry};
 use crate::queues::send_queue::SendEntry;
 use crate::queues::srq::Srqs;
+use crate::rdmap::{early, passing};
 use crate::tcp::syn_cache::HalfOpen;
 
 /// The heap that the firmware has at least: the linker asserts it.
@@ -51,6 +52,11 @@ const QUEUES: usize = MEMORY.sends_or(WORK) as usize * size_of::<SendEntry>()
 /// Reads and answers in flight, and one of each for an RTR.
 const READS: usize =
     CONNS * (MEMORY.reads as usize + 1) * (size_of::<PendingRead>() + size_of::<PendingResponse>());
+
+/// What cards have placed beyond gaps: of receives, Reads and islands.
+const EARLY: usize = ((WORK - MEMORY.sends_or(WORK)) as usize
+    + CONNS * (MEMORY.reads as usize + 1 + passing::CUTS))
+    * size_of::<early::Run>();
 
 /// Connections, with their places in lists, and half-open ones.
 const STATES: usize = CONNS * (size_of::<Option<Box<Conn>>>() + size_of::<Conn>() + 64)
@@ -80,7 +86,7 @@ const SMALL: usize = 10 << 10;
 
 /// All of the engine's. The firmware's own is beside it.
 pub const NEEDED: usize =
-    TABLES + SCRATCH + QUEUES + READS + STATES + IN_FLIGHT + PAGES + TOLD + SMALL;
+    TABLES + SCRATCH + QUEUES + READS + EARLY + STATES + IN_FLIGHT + PAGES + TOLD + SMALL;
 
 impl Memory {
     const fn words_or(&self, none: u32) -> u32 {

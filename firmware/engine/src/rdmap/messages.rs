@@ -1,6 +1,5 @@
 //! RDMAP (RFC 5040): what a message that was checked and placed means.
 
-use weft_layout::FpduReport;
 use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::rdmap::{control, opcode, opcode_of, queue, AtomicRequest, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
@@ -10,12 +9,8 @@ use crate::connection::conn::Phase;
 use crate::connection::link::Link;
 use crate::interface::verbs::{Access, Status};
 use crate::queues::qp::{Asked, PendingResponse, Received};
-use crate::rdmap::early::Run;
 use crate::rdmap::fault::Fault;
 use crate::rdmap::placement::scatter;
-
-/// Ranges beyond a gap that a card keeps of a flow at most.
-const ISLANDS: usize = 8;
 
 impl<P: Port> Link<'_, P> {
     /// A segment was placed, in order. `payload` is at hand for queues 1 to 3.
@@ -285,7 +280,7 @@ impl<P: Port> Link<'_, P> {
     }
 
     /// A segment of a Read Response was placed.
-    fn read_response(
+    pub(super) fn read_response(
         &mut self,
         stag: u32,
         to: u64,
@@ -328,49 +323,6 @@ impl<P: Port> Link<'_, P> {
             );
         }
         Ok(())
-    }
-
-    /// An FPDU was placed beyond a gap. What follows from it waits for the stream; from a Write nothing does.
-    pub fn placed_early(&mut self, report: &FpduReport, header: &DdpHeader) {
-        let Target::Tagged { stag, to } = header.target else {
-            return;
-        };
-        if opcode_of(header.rdmap_control) != opcode::READ_RESPONSE {
-            return;
-        }
-        let run = Run {
-            seqs: (report.seq, report.seq),
-            ulpdu: (report.ulpdu_len, *header),
-            stag,
-            to,
-            length: report.payload_len,
-            last: header.is_last(),
-        };
-        // Each response has an end, and each island a begin and an end that may lie in one.
-        let most = self.qp.as_ref().map_or(0, |qp| qp.reads.len()) + 2 * ISLANDS;
-        if !self.conn.early.add(run, most) {
-            self.shared.stats.responses_unasked += 1;
-            let ulpdu = usize::from(report.ulpdu_len);
-            self.fault(&Fault::about(TerminateCode::RDMAP_OPCODE, ulpdu, header));
-        }
-    }
-
-    /// The stream has come to responses that were placed before, or not yet.
-    pub fn pass_early(&mut self) {
-        if self.conn.early.is_empty() {
-            return;
-        }
-        while self.conn.phase.receives() {
-            let next = self.conn.reassembly.base();
-            let Some(run) = self.conn.early.passed(next) else {
-                return;
-            };
-            let (ulpdu, header) = (usize::from(run.ulpdu.0), run.ulpdu.1);
-            if let Err(code) = self.read_response(run.stag, run.to, run.length, run.last) {
-                self.fault(&Fault::about(code, ulpdu, &header));
-            }
-        }
-        self.conn.early.forget();
     }
 
     fn terminate_arrived(&mut self, payload: &[u8]) {

@@ -6,4 +6,5 @@ pub mod early;
 pub mod ends;
 pub mod fault;
 pub mod messages;
+pub mod passing;
 pub mod placement;

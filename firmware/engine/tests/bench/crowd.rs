@@ -76,6 +76,8 @@ pub struct Crowd {
     pub depth: u32,
     /// Who is taken stays.
     pub stays: bool,
+    /// Who asks for segments that begin with FPDUs is granted them.
+    pub aligned: bool,
     /// Is told when the engine begins to work, and when it has.
     pub hook: fn(bool),
     queued: Vec<Event>,
@@ -118,6 +120,7 @@ impl Crowd {
             most_events: 0,
             depth: 4,
             stays: false,
+            aligned: false,
             hook,
             queued: Vec::new(),
         }
@@ -320,7 +323,10 @@ impl Crowd {
                 let qp = self
                     .call_engine(|e, _, card| e.create_qp(&config, card))
                     .unwrap();
-                let params = AcceptParams::default();
+                let params = AcceptParams {
+                    aligned: self.aligned,
+                    ..AcceptParams::default()
+                };
                 let accepted =
                     self.call_engine(|e, now, card| e.accept(now, conn, qp, &params, card));
                 accepted.unwrap();

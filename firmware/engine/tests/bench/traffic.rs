@@ -43,6 +43,77 @@ pub fn long_reads(b: &mut Bench, pair: &Pair, count: u64) {
     assert!(b.memory(1, to, LENGTH as usize) == bytes);
 }
 
+/// Of Sends to host 1, Writes to it and Reads of it, of up to 64 KiB, each behind the other: what comes is right and in order.
+pub fn long_mix(b: &mut Bench, pair: &Pair, count: u64) {
+    const LENGTH: u32 = 1 << 16;
+    let access = Access::LOCAL_WRITE | Access::REMOTE_READ;
+    let (source, from) = b.hosts[0].region(LENGTH.into(), access);
+    let (target, to) = b.hosts[1].region(
+        u64::from(LENGTH) * 10,
+        Access::LOCAL_WRITE | Access::REMOTE_WRITE | Access::READ_SINK,
+    );
+    for (n, octet) in b.memory(0, from, LENGTH as usize).iter_mut().enumerate() {
+        *octet = (n / 7 + n) as u8;
+    }
+    let lengths: Vec<u32> = (0..3 * count)
+        .map(|_| match b.random() % 3 {
+            0 => b.random() % 200,
+            1 => b.random() % 8000,
+            _ => b.random() % LENGTH,
+        })
+        .collect();
+    let of = |id: u64| lengths[id as usize];
+    let place = |slot: u64| slot * u64::from(LENGTH);
+    let mut seen = 0;
+    for id in 0..3 * count {
+        let slot = id % 8;
+        let all = [sge(target, place(slot), LENGTH)];
+        b.post_recv(1, pair.qps[1], id, &all).unwrap();
+        let sges = [sge(source, 0, of(id))];
+        b.post_send(0, pair.qps[0], &send(id, &sges)).unwrap();
+        if id % 3 == 0 {
+            let at = 0x1000 + place(8);
+            b.post_send(0, pair.qps[0], &write(id, target, at, &sges))
+                .unwrap();
+        }
+        if id % 5 == 0 {
+            let sink = [sge(target, place(9), of(id))];
+            b.post_send(1, pair.qps[1], &read(id, source, 0x1000, &sink))
+                .unwrap();
+        }
+        let done = |b: &Bench, n: usize, recv: bool| {
+            let all = b.hosts[n].completions.iter();
+            all.filter(|c| (c.opcode == Opcode::Recv) == recv).count() as u64
+        };
+        b.until("completions", 60_000 * MS, |b| {
+            done(b, 1, true) + 4 > id && done(b, 1, false) + 2 > id / 5
+        });
+        let got = b.hosts[1].completions.iter();
+        let got: Vec<_> = got.filter(|c| c.opcode == Opcode::Recv).collect();
+        let new: Vec<_> = got[seen..].iter().map(|c| (c.wr_id, c.byte_len)).collect();
+        seen = got.len();
+        for (id, length) in new {
+            assert_eq!(length, of(id));
+            let (at, length) = (to + place(id % 8), length as usize);
+            let sent = b.memory(0, from, length).to_vec();
+            assert!(b.memory(1, at, length) == sent, "Send {id}");
+            b.memory(1, at, length).fill(0);
+        }
+    }
+    let all = |b: &Bench| b.hosts[1].completions.len() as u64;
+    let reads = (3 * count).div_ceil(5);
+    b.until("all completions", 60_000 * MS, |b| {
+        all(b) == 3 * count + reads
+    });
+    let done = &b.hosts[1].completions;
+    assert!(done.iter().all(|c| c.status == Status::Success));
+    for recv in [true, false] {
+        let ids = done.iter().filter(|c| (c.opcode == Opcode::Recv) == recv);
+        let ids: Vec<u64> = ids.map(|c| c.wr_id).collect();
+        assert!(ids.is_sorted(), "{ids:?}");
+    }
+}
+
 /// One seed's run, from the connection to its orderly end.
 pub fn run(seed: u64, faults: Faults, change: &dyn Fn(&mut EngineConfig)) -> Bench {
     run_prepared(seed, faults, change, &|_| ())

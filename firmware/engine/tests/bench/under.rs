@@ -31,6 +31,8 @@ pub struct Under {
     pub acked: u32,
     /// The blocks beside it.
     pub sack: Vec<(u32, u32)>,
+    /// What it said last in its stream.
+    pub told: Vec<u8>,
 }
 
 impl Under {
@@ -88,6 +90,7 @@ impl Under {
             start,
             acked: start,
             sack: Vec::new(),
+            told: Vec::new(),
         }
     }
 
@@ -147,6 +150,9 @@ impl Under {
             let segment = TcpSegment::parse(from, to, packet.payload).unwrap();
             self.acked = segment.ack;
             self.sack = segment.options.sack.as_slice().to_vec();
+            if !segment.payload.is_empty() {
+                self.told = segment.payload.to_vec();
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A small card for tests: what `docs/card.md` says, in plain Rust and without any hurry. FPDUs are the
 //! judge's.
 
+mod islands;
 mod receive;
 mod replay;
 mod slots;
@@ -38,7 +39,7 @@ struct Flow {
     /// Octets of an FPDU that goes on in the next segment.
     carried: Vec<u8>,
     /// Ranges beyond a gap that are placed.
-    islands: Vec<(u32, u32)>,
+    islands: Vec<islands::Island>,
 }
 
 /// The card and its host's memory.

@@ -16,14 +16,6 @@ use super::{is_attached, Card};
 /// Flows that carry octets at a time, and how many each, but for what makes no word.
 const CARRIES: usize = 8;
 const CARRY_BYTES: usize = 4096;
-/// Ranges beyond a gap that a flow has at a time.
-const ISLANDS: usize = 8;
-
-/// `a` is before `b`.
-fn lt(a: u32, b: u32) -> bool {
-    a.wrapping_sub(b) >= 1 << 31
-}
-
 impl Card {
     /// A frame from the wire.
     pub fn receive(&mut self, frame: &[u8]) {
@@ -177,10 +169,13 @@ impl Card {
                 let behind = if carried { length } else { done };
                 let mut next = segment.seq.wrapping_add(behind as u32 + u32::from(fin));
                 let islands = &mut self.flows[usize::from(flow)].islands;
-                if let Some(at) = islands.iter().position(|i| i.0 == next && whole) {
-                    next = islands.remove(at).1;
-                }
+                let passed = islands.iter().position(|i| i.left == next && whole);
+                let passed = passed.map(|at| islands.remove(at));
                 let row = &mut self.flows[usize::from(flow)].attach;
+                if let Some(island) = passed {
+                    next = island.right;
+                    island.pass(row);
+                }
                 row.rcv_nxt = next;
                 if let (true, Some(value)) = (with_timestamps, timestamp) {
                     row.ts_recent = value;
@@ -213,7 +208,7 @@ impl Card {
         self.report(report.to_bytes(), raw.then_some(frame));
     }
 
-    fn bump(&mut self, flow: u16, detach: bool) {
+    pub(super) fn bump(&mut self, flow: u16, detach: bool) {
         let behind = self.raw_tail.wrapping_add(1);
         let row = &mut self.flows[usize::from(flow)].attach;
         row.raw_seen = behind;
@@ -224,93 +219,7 @@ impl Card {
         }
     }
 
-    fn meets_island(&self, flow: u16, seq: u32, length: usize) -> bool {
-        let end = seq.wrapping_add(length as u32);
-        let islands = &self.flows[usize::from(flow)].islands;
-        islands.iter().any(|i| lt(seq, i.1) && lt(i.0, end))
-    }
-
-    /// A segment beyond a gap that may have to do with an island.
-    fn beyond(
-        &mut self,
-        flow: u16,
-        segment: &TcpSegment<'_>,
-        unread: bool,
-        reports: &mut Vec<FpduReport>,
-    ) -> Option<Beyond> {
-        let state = &self.flows[usize::from(flow)];
-        let rx = state.rx;
-        let (left, length) = (segment.seq, segment.payload.len());
-        let right = left.wrapping_add(length as u32);
-        let may = rx.beyond() && !rx.carry() && !rx.check_only();
-        let odd = unread || segment.flags & (flag::URG | flag::FIN) != 0;
-        if !may || odd || !lt(state.attach.rcv_nxt, left) {
-            return None;
-        }
-        let islands = &state.islands;
-        if islands.iter().any(|i| !lt(left, i.0) && !lt(i.1, right)) {
-            return Some(Beyond {
-                done: 0,
-                raw: false,
-                twice: true,
-            });
-        }
-        let apart = islands.iter().all(|i| i.1 != left && i.0 != right);
-        if self.meets_island(flow, left, length) || islands.len() == ISLANDS && apart {
-            return None;
-        }
-        let early = self.early_octets(flow, segment);
-        let part = TcpSegment {
-            payload: &segment.payload[..early],
-            ..*segment
-        };
-        let (done, ..) = self.walk(flow, &part, reports);
-        let raw = done < length;
-        if raw {
-            self.bump(flow, true);
-        } else {
-            let islands = &mut self.flows[usize::from(flow)].islands;
-            let touches = |i: &(u32, u32)| i.1 == left || i.0 == right;
-            let these: Vec<_> = islands.iter().copied().filter(touches).collect();
-            islands.retain(|i| !touches(i));
-            let first = these.iter().find(|i| i.1 == left).map_or(left, |i| i.0);
-            let last = these.iter().find(|i| i.0 == right).map_or(right, |i| i.1);
-            islands.push((first, last));
-            self.beyond += 1;
-        }
-        Some(Beyond {
-            done,
-            raw,
-            twice: false,
-        })
-    }
-
-    /// Octets of whole Writes and Read Responses from the segment's front on, of which the first has a marker or begins where an island ends. Without
-    /// markers the two ends have agreed that it is an FPDU.
-    fn early_octets(&self, flow: u16, segment: &TcpSegment<'_>) -> usize {
-        let rx = self.flows[usize::from(flow)].rx;
-        let mut at = 0;
-        let islands = &self.flows[usize::from(flow)].islands;
-        let behind_island = islands.iter().any(|island| island.1 == segment.seq);
-        let is_certain = behind_island || !rx.markers();
-        while at < segment.payload.len() {
-            let seq = segment.seq.wrapping_add(at as u32);
-            let markers = rx.markers().then_some(rx.marker_base);
-            let Some(unit) = fpdu::deframe(&segment.payload[at..], seq, markers) else {
-                break;
-            };
-            let header = Segment::read(&unit.ulpdu);
-            let has_place = header.is_some_and(|h| h.tagged && [0, 2].contains(&h.opcode()));
-            let marked = (rx.marker_base.wrapping_sub(seq) % 512) < unit.octets as u32;
-            if !has_place || at == 0 && !marked && !is_certain {
-                break;
-            }
-            at += unit.octets;
-        }
-        at
-    }
-
-    /// The same of a segment and what is carried to it; and whether what is left is carried on.
+    /// The same as [`walk`](Self::walk) of a segment and what is carried to it; and whether what is left is carried on.
     fn walk_on(
         &mut self,
         flow: u16,
@@ -540,13 +449,6 @@ impl Card {
             .copy_from_slice(payload);
         Ok(())
     }
-}
-
-/// What the card has made of a segment beyond a gap.
-struct Beyond {
-    done: usize,
-    raw: bool,
-    twice: bool,
 }
 
 /// Has one of a segment's options a length below 2, or beyond the header?
