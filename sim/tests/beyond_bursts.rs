@@ -28,6 +28,8 @@ const CARRIES: usize = 4;
 const ISLANDS: u8 = PLAIN | FlowRxRow::MARKERS | FlowRxRow::BEYOND;
 /// Segments of a flow in a burst.
 const SEGMENTS: usize = 12;
+/// Those of them that are cut in two. So no flow needs more raw slots than it may take before the host returns some, whenever that is.
+const CUTS: usize = 3;
 /// Octets of memory for each.
 const SLOT: usize = 1080;
 /// What may differ: nothing but the time of a frame's arrival, and what depends on when the host has been told.
@@ -127,6 +129,7 @@ fn burst(seed: u64) -> Vec<Vec<u8>> {
         let mut seq = SEQ;
         let (mut frames, mut sends) = (Vec::new(), Sends::BEGIN);
         let markers = (ROWS[n] & FlowRxRow::MARKERS != 0).then_some(SEQ);
+        let mut cuts = 0;
         for k in 0..SEGMENTS {
             let octets = segment(&mut rng, markers, seq, n * SEGMENTS + k, &mut sends);
             let flags = flag::ACK
@@ -136,10 +139,11 @@ fn burst(seed: u64) -> Vec<Vec<u8>> {
                     0
                 };
             let job = Job::default();
-            let cut = match n == CARRIES && rng.random() {
+            let cut = match n == CARRIES && cuts < CUTS && rng.random() {
                 true => rng.random_range(0..octets.len()),
                 false => 0,
             };
+            cuts += usize::from(cut > 0);
             let (first, last) = octets.split_at(cut);
             for octets in [first, last].into_iter().filter(|o| !o.is_empty()) {
                 frames.push(ethernet::segment(&row, &job, seq, flags, 9, octets));
