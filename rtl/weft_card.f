@@ -64,6 +64,7 @@ rx/front/rx_raw_room.sv
 rx/front/rx_close.sv
 rx/front/rx_current.sv
 rx/front/rx_outcome.sv
+rx/front/rx_start.sv
 rx/front/rx_dispatch.sv
 rx/front/rx_front.sv
 rx/front/rx_flow_state.sv
@@ -97,6 +98,7 @@ rx/walk/rq_oldest.sv
 rx/walk/rq_request.sv
 rx/walk/rq_tail.sv
 rx/walk/rx_fence.sv
+rx/walk/walk_tables.sv
 rx/walk/rx_walk.sv
 rx/walk/stag_check.sv
 rx/walk/stag_table.sv
@@ -104,6 +106,7 @@ rx/walk/walk_runs.sv
 rx/walk/walk_output.sv
 rx/walk/walk_beyond.sv
 rx/walk/walk_order.sv
+rx/walk/walk_ops.sv
 rx/walk/walk_check.sv
 rx/walk/walk_crc.sv
 rx/walk/walk_ddp.sv

@@ -33,15 +33,16 @@ module walk_check_formal
   input logic                    op_ready_i
 );
 
-  logic seg_ready, head_ready, begins, tail_ready, crc_ready, lookup, tail_read, el_want, el_last, verdict_valid, verdict_keep, run_valid, run_end;
+  logic seg_ready, head_ready, begins, tail_ready, crc_ready, lookup, tail_read, el_want, el_last, verdict_valid, run_valid;
   logic op_valid, done_valid, done_colour, idle;
-  logic [23:0] lookup_index;
-  logic [15:0] tail_flow, run_bytes;
-  logic       [            31:0]       el_msn;
-  logic       [            11:0]       verdict_beats;
-  op_t                                 op;
-  walk_done_t                          done;
-  logic       [NUM_COUNTERS-1:0][15:0] cnt_inc;
+  logic           [            23:0]       lookup_index;
+  logic           [            15:0]       tail_flow;
+  place_verdict_t                          verdict;
+  place_run_t                              run_told;
+  logic           [            31:0]       el_msn;
+  op_t                                     op;
+  walk_done_t                              done;
+  logic           [NUM_COUNTERS-1:0][15:0] cnt_inc;
 
   walk_check #(
     .NUM_FLOWS(2)
@@ -78,12 +79,10 @@ module walk_check_formal
     .element_i,
     .verdict_valid_o(verdict_valid),
     .verdict_ready_i,
-    .verdict_keep_o (verdict_keep),
-    .verdict_beats_o(verdict_beats),
+    .verdict_o      (verdict),
     .run_valid_o    (run_valid),
     .run_ready_i,
-    .run_bytes_o    (run_bytes),
-    .run_end_o      (run_end),
+    .run_o          (run_told),
     .op_valid_o     (op_valid),
     .op_ready_i,
     .op_o           (op),
@@ -122,7 +121,7 @@ module walk_check_formal
   logic [3:0] state;
 
   assign state   = dut.state_q;
-  assign place   = dut.step && dut.is_place;
+  assign place   = dut.step && dut.u_ops.is_place;
   assign granted = dut.region_bad == '0;
 
   always_ff @(posedge clk_i) begin
@@ -182,14 +181,14 @@ module walk_check_formal
       its_pd : assert (state == HEAD || dut.u_region.pd_i == pd_q);
       granted_first : assert (!place || (judged_q && placed_q < grants_q));
       of_a_good_fpdu : assert (!place || (whole_q && header_q.err == ERR_NONE && !refused_q && header_q.kind != CLASS_ENGINE));
-      address : assert (!place || dut.run_iova == grant_q[placed_q[1:0]].iova);
-      bytes : assert (!place || dut.run_bytes_o == grant_q[placed_q[1:0]].bytes);
-      run : assert (run_valid == place && (!run_valid || run_bytes == grant_q[placed_q[1:0]].bytes));
+      address : assert (!place || dut.u_ops.run_iova == grant_q[placed_q[1:0]].iova);
+      bytes : assert (!place || run_told.bytes == grant_q[placed_q[1:0]].bytes);
+      run : assert (run_valid == place && (!run_valid || run_told.bytes == grant_q[placed_q[1:0]].bytes));
       op_is_it : assert (!(op_valid && !op.is_report) || {op.iova, op.bytes} == given_q);
-      run_ends : assert (!run_valid || run_end == (placed_q + 3'd1 == grants_q));
+      run_ends : assert (!run_valid || run_told.ends == (placed_q + 3'd1 == grants_q));
       kept_if_placed :
-      assert (!verdict_valid || (verdict_keep == (grants_q != '0 && dut.u_runs.todo_q != '0) && placed_q == '0 && verdict_beats == beats_q));
-      kept_with_place : assert (!(verdict_valid && verdict_ready_i && verdict_keep) || place);
+      assert (!verdict_valid || (verdict.keep == (grants_q != '0 && dut.u_ops.u_runs.todo_q != '0) && placed_q == '0 && verdict.beats == beats_q));
+      kept_with_place : assert (!(verdict_valid && verdict_ready_i && verdict.keep) || place);
       one_verdict : assert (!verdict_valid || (!verdict_given_q && beats_q != '0));
       verdict_given : assert (!dut.final_step || beats_q == '0 || verdict_given_q || (verdict_valid && verdict_ready_i));
       all_or_nothing : assert (!dut.final_step || placed_q == '0 || placed_q == grants_q);
@@ -226,23 +225,23 @@ module walk_check_formal
       inv_piece_1 : assert (state != SUMS || piece_1_q == dut.taken);
       inv_piece_2 : assert (!(state == RESULT && asked_q[2]) || piece_2_q == dut.taken);
       inv_result : assert (state != RESULT || asked_q[2] || dut.too_long);
-      inv_gathering : assert (!gathering || (whole_q && dut.receive_q && placed_q == '0 && dut.u_runs.run_q == '0 && !verdict_given_q));
-      inv_run_q : assert (!ops || dut.u_runs.run_q == placed_q[1:0]);
+      inv_gathering : assert (!gathering || (whole_q && dut.receive_q && placed_q == '0 && dut.u_ops.u_runs.run_q == '0 && !verdict_given_q));
+      inv_run_q : assert (!ops || dut.u_ops.u_runs.run_q == placed_q[1:0]);
       inv_owed : assert (!(gathering || ops) || (dut.owed_q == (beats_q != '0 && !verdict_given_q) && dut.tail_q.beats == beats_q));
       inv_owed_first : assert (!(ops && dut.owed_q) || placed_q == '0);
       inv_refused : assert (!dut.refused_q || (refused_q && (ops || state == LOOK)));
-      inv_refused_all : assert (!(ops && refused_q && !dut.refused_q) || dut.u_runs.todo_q == '0);
+      inv_refused_all : assert (!(ops && refused_q && !dut.refused_q) || dut.u_ops.u_runs.todo_q == '0);
       inv_refused_ends : assert (!(gathering && refused_q) || dut.refused_q || !dut.has_payload_q);
       inv_grants : assert (grants_q <= 3'd4 && placed_q <= grants_q);
       inv_four : assert (!gathering || grants_q <= 3'd3);
       inv_none_yet : assert (!(state inside {ELEMENT, SKIP, SKIPPED}) || grants_q == '0);
       inv_todo :
-      assert (!(ops && !dut.refused_q) || dut.u_runs.todo_q == '0 || (dut.u_runs.todo_q == left && whole_q && header_q.err == ERR_NONE &&
+      assert (!(ops && !dut.refused_q) || dut.u_ops.u_runs.todo_q == '0 || (dut.u_ops.u_runs.todo_q == left && whole_q && header_q.err == ERR_NONE &&
                         header_q.kind != CLASS_ENGINE && !refused_q));
       inv_todo_gathering :
-      assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.u_runs.todo_q == ones && dut.u_runs.runs_q == grants_q[1:0]));
-      inv_todo_none : assert (!gathering || dut.has_payload_q || dut.u_runs.todo_q == '0);
-      inv_done : assert (!(ops && !dut.refused_q && dut.u_runs.todo_q == '0) || placed_q == '0 || placed_q == grants_q);
+      assert (!gathering || dut.refused_q || !dut.has_payload_q || (dut.u_ops.u_runs.todo_q == ones && dut.u_ops.u_runs.runs_q == grants_q[1:0]));
+      inv_todo_none : assert (!gathering || dut.has_payload_q || dut.u_ops.u_runs.todo_q == '0);
+      inv_done : assert (!(ops && !dut.refused_q && dut.u_ops.u_runs.todo_q == '0) || placed_q == '0 || placed_q == grants_q);
       inv_order : assert (!(state inside {ORDER, WEIGH}) || (seg_i.beyond && dut.receive_q));
       inv_edges : assert (edges == EDGES_IDLE || (seg_on_q && needs));
       inv_edges_read : assert (edges != EDGES_IDLE || state == HEAD || !needs);
@@ -258,8 +257,8 @@ module walk_check_formal
     always_comb begin
       if (rst_ni) begin
         inv_grant :
-        assert (!(gathering || ops) || dut.refused_q || dut.u_runs.todo_q == '0 || 3'(i) >= grants_q ||
-                           {dut.u_runs.run_iova_q[i], dut.u_runs.run_bytes_q[i]} == grant_q[i]);
+        assert (!(gathering || ops) || dut.refused_q || dut.u_ops.u_runs.todo_q == '0 || 3'(i) >= grants_q ||
+                           {dut.u_ops.u_runs.run_iova_q[i], dut.u_ops.u_runs.run_bytes_q[i]} == grant_q[i]);
       end
     end
   end

@@ -219,7 +219,7 @@ module rx_dispatch
   // ---------------------------------------------------------------- the decision
   rx_position_t judged, weighed;
   verdict_t verdict;
-  logic waits, takes_turn, raw, to_walk, stands, decide, close_room, raw_take, steady_q, replaying_q, empty_q, no_replay_q, framed_q, ended_same_q;
+  logic waits, takes_turn, raw, to_walk, stands, decide, close_room, raw_take, steady_q, empty_q, no_replay_q, framed_q, ended_same_q;
   logic [PORTS-1:0] closed_q;
   always_ff @(posedge clk_i) closed_q <= closed_i;
   logic port, of_port;  // port: of the packet here; of_port: of what is decided or ends
@@ -302,68 +302,34 @@ module rx_dispatch
     else {broke_q, steady_q, empty_q, ended_same_q} <= {broke, !broke && !broke_q, walk_empty && !broke_q && !waits, walk_ends && same};
   end
 
-  // A replay is alone in the walk: it entered with an empty one, and nothing starts before it has ended. A start comes three cycles behind its end
-  // at the earliest, as behind any end that breaks. A replay needs no raw slot. `frame_q` is a bit beside the packet.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) replaying_q <= 1'b0;
-    else if (start) replaying_q <= !frame_q;
-    else if (walk_ends) replaying_q <= 1'b0;
-  end
-  assign replay_start_o = start && !frame_q;
-  assign replay_flush_o = direct && !frame_q;
-
-  always_ff @(posedge clk_i) begin
-    no_replay_q <= !replaying_q;
-    framed_q    <= !replaying_q && frame_q;
-  end
-
+  rx_start u_start (
+    .clk_i,
+    .rst_ni,
+    .current_i  (current),
+    .frame_i    (frame_q),
+    .port_i     (port),
+    .verdict_i  (verdict),
+    .judged_i   (judged),
+    .replay_i,
+    .chained_i  (chained),
+    .in_walk_i  (in_walk),
+    .behind_i   (PLACE_W'(start_behind)),
+    .place_i    (PLACE_W'(start_place)),
+    .waits_i    (ready && to_walk && !pop),
+    .start_i    (start),
+    .direct_i   (direct),
+    .walk_ends_i(walk_ends),
+    .no_replay_o(no_replay_q),
+    .framed_o   (framed_q),
+    .start_o,
+    .entry_o    (entry),
+    .wants_o,
+    .replay_start_o,
+    .replay_flush_o
+  );
   assign pop             = start || enter || direct;
   assign payload_flush_o = direct;
   assign start_valid_o   = start;
-  // A cycle late: a packet behind it is not ready before this is told.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) wants_o <= 1'b0;
-    else wants_o <= ready && to_walk && start_o.carries && !pop;
-  end
-  logic markers;
-  assign markers = current.row.flags[FLOW_RX_ROW_MARKERS_BIT];
-  always_comb begin
-    start_o         = '0;
-    start_o.chained = chained;
-    start_o.behind  = PLACE_W'(start_behind);
-    start_o.place   = PLACE_W'(start_place);
-    start_o.flow    = current.flow;
-    start_o.seq     = segment.seq;
-    start_o.len     = segment.payload_len;
-    start_o.row     = current.row;
-    start_o.msn     = segment.replay && !replay_i.follows ? replay_i.msn : position_q.msn;
-    start_o.mo      = segment.replay && !replay_i.follows ? replay_i.mo : position_q.mo;
-    start_o.carries = current.row.flags[FLOW_RX_ROW_CARRY_BIT] && !current.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && frame_q;
-    start_o.alone   = segment.alone && !markers;
-    start_o.beyond  = verdict.beyond;
-    // Without markers the two ends have agreed that segments begin with FPDUs.
-    start_o.certain = verdict.certain || !markers;
-    start_o.left    = verdict.left;
-    start_o.right   = verdict.right;
-    start_o.island  = verdict.island;
-    start_o.fin     = (segment.tcp_flags & TCP_FIN) != '0;
-  end
-
-  assign entry = '{
-          packet: current.packet,
-          walked: !verdict.report,
-          behind: in_walk,
-          attached: position_q.attached,
-          port: port,
-          flow : current.flow,
-          epoch: current.row.epoch,
-          beyond: verdict.beyond,
-          gap: verdict.gap,
-          seq_end: verdict.seq_end,
-          window: position_q.window,
-          ts_valid: verdict.stamps || judged.ts_valid,
-          ts_recent: verdict.stamps ? segment.ts_val : judged.ts_recent
-      };
 
   // ---------------------------------------------------------------- what it leaves
   rx_outcome #(
@@ -425,7 +391,6 @@ module rx_dispatch
   `WEFT_ASSERT(ended_as_compared, weigh -> ended_same_q == ended)
   `WEFT_ASSERT(known_by_then, pop && !bare_q && ended -> chained)
   `WEFT_ASSERT(opens_told, opens == (start && !segment.replay))
-  `WEFT_ASSERT(nobody_beside_a_replay, start -> !replaying_q)
   `WEFT_ASSERT(one_source, $onehot0({start, enter, direct}))
   `WEFT_ASSERT(nothing_but_a_report, enter -> segment.payload_len == '0 && !current.packet.payload && frame_q)
 

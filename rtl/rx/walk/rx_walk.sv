@@ -4,7 +4,7 @@
 //            always taken, in the order of the starts. `op_*` is in order; the payload of each PLACE operation comes at `place_*` as one packed run
 //            of beats, `last` at its end.
 // Pipeline:  payload -> walk_carry -> walk_fpdus --- heads, tails, CRC verdicts ---> walk_check -> operations, done
-//                                         '-------- packed payload -> walk_place <------'   '--- stag_table, rq_tail, rq_element
+//                                         '-------- packed payload -> walk_place <------'   '--- walk_tables
 //                                                                        '-> payload of the placements
 //            stage      | registers  | what happens                              | hazards
 //            start      | u_segments | the segment is queued, with its row       | room for SEGMENTS
@@ -209,74 +209,42 @@ module rx_walk
   );
 
   // ------------------------------------------------------------------ tables and receive elements
-  logic lookup, row_in_range, stags_ready, tails_ready, tail_read, want, want_last, here, element_error;
+  logic lookup, row_in_range, tables_ready, tail_read, want, want_last, here, element_error;
   logic [23:0] lookup_index;
   logic [15:0] tail_flow;
   logic [31:0] tail_value, want_msn;
   stag_row_t        stag_row;
   receive_element_t element;
 
-  stag_table #(
+  walk_tables #(
+    .DATA_W   (DATA_W),
+    .CONTEXTS (CONTEXTS),
+    .NUM_FLOWS(NUM_FLOWS),
     .NUM_STAGS(NUM_STAGS)
-  ) u_stags (
+  ) u_tables (
     .clk_i,
     .rst_ni,
-    .ready_o       (stags_ready),
+    .ready_o       (tables_ready),
     .lookup_i      (lookup),
     .lookup_index_i(lookup_index),
     .row_in_range_o(row_in_range),
     .row_o         (stag_row),
-    .tbl_req_valid_i,
-    .tbl_req_ready_o,
-    .tbl_req_i,
-    .tbl_rsp_valid_o,
-    .tbl_rsp_o
-  );
-
-  rq_tail #(
-    .NUM_FLOWS(NUM_FLOWS)
-  ) u_rq_tail (
-    .clk_i,
-    .rst_ni,
-    .ready_o      (tails_ready),
-    .write_valid_i(rq_tail_i.valid),
-    .write_flow_i (rq_tail_i.flow),
-    .write_value_i(rq_tail_i.value),
-    .read_i       (tail_read),
-    .read_flow_i  (tail_flow),
-    .tail_o       (tail_value)
-  );
-
-  rq_element #(
-    .DATA_W   (DATA_W),
-    .CONTEXTS (CONTEXTS),
-    .NUM_FLOWS(NUM_FLOWS)
-  ) u_element (
-    .clk_i,
-    .rst_ni,
-    .want_i          (want),
-    .once_i          (old_row),
-    .flow_i          (seg.flow),
-    .msn_i           (want_msn),
-    .last_i          (want_last),
-    .posted_i        (tail_value),
-    .rq_base_i       (seg.row.rq_base),
-    .rq_log2_i       (seg.row.rq_log2),
-    .here_o          (here),
-    .error_o         (element_error),
-    .element_o       (element),
-    .tail_valid_i    (rq_tail_i.valid),
-    .tail_flow_i     (rq_tail_i.flow),
-    .tail_value_i    (rq_tail_i.value),
-    .flush_i         (el_flush_i.valid),
-    .flush_flow_i    (el_flush_i.flow),
-    .attach_valid_i  (attach_i.valid),
-    .attach_flow_i   (attach_i.flow),
-    .attach_msn_i    (attach_i.msn),
-    .attach_rq_base_i(attach_i.rq_base),
-    .attach_rq_log2_i(attach_i.rq_log2),
-    .mark_i          (mark),
-    .marked_o        (marked),
+    .tail_read_i   (tail_read),
+    .tail_flow_i   (tail_flow),
+    .tail_o        (tail_value),
+    .want_i        (want),
+    .want_msn_i    (want_msn),
+    .want_last_i   (want_last),
+    .seg_i         (seg),
+    .old_row_i     (old_row),
+    .here_o        (here),
+    .error_o       (element_error),
+    .element_o     (element),
+    .rq_tail_i,
+    .el_flush_i,
+    .attach_i,
+    .mark_i        (mark),
+    .marked_o      (marked),
     .el_req_valid_o,
     .el_req_ready_i,
     .el_req_addr_o,
@@ -287,7 +255,12 @@ module rx_walk
     .el_rsp_count_i,
     .el_rsp_last_i,
     .el_rsp_error_i,
-    .idle_o          (element_idle)
+    .tbl_req_valid_i,
+    .tbl_req_ready_o,
+    .tbl_req_i,
+    .tbl_rsp_valid_o,
+    .tbl_rsp_o,
+    .idle_o        (element_idle)
   );
 
   // ------------------------------------------------------------------ fence
@@ -313,16 +286,16 @@ module rx_walk
 
   // ------------------------------------------------------------------ checks
   logic [NUM_COUNTERS-1:0][15:0] check_cnt;
-  logic verdict_valid, verdict_ready, verdict_keep, run_valid, run_ready, run_end, fpdu_begins;
-  logic [11:0] verdict_beats;
-  logic [15:0] run_bytes;
+  logic verdict_valid, verdict_ready, run_valid, run_ready, fpdu_begins;
+  place_verdict_t verdict;
+  place_run_t     run;
 
   walk_check #(
     .NUM_FLOWS(NUM_FLOWS)
   ) u_check (
     .clk_i,
     .rst_ni,
-    .tables_ready_i (stags_ready && tails_ready),
+    .tables_ready_i (tables_ready),
     .closed_i,
     .seg_valid_i    (seg_valid),
     .seg_ready_o    (seg_ready),
@@ -352,12 +325,10 @@ module rx_walk
     .element_i      (element),
     .verdict_valid_o(verdict_valid),
     .verdict_ready_i(verdict_ready),
-    .verdict_keep_o (verdict_keep),
-    .verdict_beats_o(verdict_beats),
+    .verdict_o      (verdict),
     .run_valid_o    (run_valid),
     .run_ready_i    (run_ready),
-    .run_bytes_o    (run_bytes),
-    .run_end_o      (run_end),
+    .run_o          (run),
     .op_valid_o,
     .op_ready_i,
     .op_o,
@@ -379,12 +350,10 @@ module rx_walk
     .pk_data_i      (pk_data),
     .verdict_valid_i(verdict_valid),
     .verdict_ready_o(verdict_ready),
-    .verdict_keep_i (verdict_keep),
-    .verdict_beats_i(verdict_beats),
+    .verdict_i      (verdict),
     .run_valid_i    (run_valid),
     .run_ready_o    (run_ready),
-    .run_bytes_i    (run_bytes),
-    .run_end_i      (run_end),
+    .run_i          (run),
     .place_valid_o,
     .place_ready_i,
     .place_data_o,
@@ -393,7 +362,7 @@ module rx_walk
     .idle_o         (place_idle)
   );
 
-  assign idle_o = carry_idle && stags_ready && tails_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle && fence_idle;
+  assign idle_o = carry_idle && tables_ready && fpdus_idle && !seg_valid && check_idle && element_idle && place_idle && fence_idle;
 
   always_comb begin
     cnt_inc_o                            = check_cnt;

@@ -14,8 +14,8 @@
 //            Skip, Skipped | u_scatter           | SGEs before the message offset are skipped                     | the offset is in this SGE
 //            Look          | stag_table          | the STag of the SGE is looked up                               | always
 //            Row, Sums     | stag_check          | the SGE is checked                                             | always
-//            Result        | u_runs              | a run is added                                                 | the payload ends: Ops; else Look
-//            Ops           | walk_output         | placements, then the report, one a cycle                       | the report is taken
+//            Result        | u_ops               | a run is added                                                 | the payload ends: Ops; else Look
+//            Ops           | u_ops               | placements, then the report, one a cycle                       | the report is taken
 // Why:       Head and tail of an FPDU come apart. walk_region checks the region of a tagged FPDU while the rest of it arrives, or the FPDU before is
 //            in hand.
 //            Nothing is requested from host memory and no payload released before tail and CRC verdict are there.
@@ -64,14 +64,12 @@ module walk_check
   input  logic                    el_error_i,
   input  receive_element_t        element_i,
 
-  output logic        verdict_valid_o,
-  input  logic        verdict_ready_i,
-  output logic        verdict_keep_o,
-  output logic [11:0] verdict_beats_o,
-  output logic        run_valid_o,
-  input  logic        run_ready_i,
-  output logic [15:0] run_bytes_o,
-  output logic        run_end_o,
+  output logic           verdict_valid_o,
+  input  logic           verdict_ready_i,
+  output place_verdict_t verdict_o,
+  output logic           run_valid_o,
+  input  logic           run_ready_i,
+  output place_run_t     run_o,
 
   output logic       op_valid_o,
   input  logic       op_ready_i,
@@ -120,9 +118,8 @@ module walk_check
   logic [31:0] msn, mo;
 
   // Where the payload goes.
-  logic [63:0] run_iova;
-  logic        run_first;  // the region of a tagged FPDU is where it all goes
-  logic        owed_q;  // the payload's verdict is due: it has beats, and nothing of the FPDU was sent
+  logic run_first;  // the region of a tagged FPDU is where it all goes
+  logic owed_q;  // the payload's verdict is due: it has beats, and nothing of the FPDU was sent
 
   // ------------------------------------------------------------------ regions
   logic region_valid, region_idle, sge_look, sge_bad;
@@ -187,10 +184,6 @@ module walk_check
   );
 
   // ------------------------------------------------------------------ checks
-  // RQ_TAIL arrives a cycle behind Check, and is compared while the FPDU's end is awaited: MSN and MO come first (RFC 5041 §7).
-  logic [31:0] posted_q, posted_behind;
-  assign posted_behind = posted_q - header_q.msn;
-
   logic silent, mpa_bad, port;
   assign port = seg_i.row.flags[FLOW_RX_ROW_PORT_BIT];
   err_e checked, verdict;
@@ -202,10 +195,7 @@ module walk_check
     else if (receive_q && bad_msn_q) checked = ERR_MSN;
     else if (receive_q && bad_mo_q) checked = ERR_MO;
   end
-  assign verdict = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
-
-  logic unused;
-  assign unused       = ^{posted_behind[30:0], tail_q.bad_marker, tail_q.marked};
+  assign verdict      = !mpa_bad ? checked : (tail_i.bad_marker ? ERR_MARKER : ERR_CRC);
 
   // ------------------------------------------------------------------ the inputs
   // Of a flow that is check only, each good FPDU is for the engine.
@@ -223,57 +213,45 @@ module walk_check
   assign el_last_o    = header_q.last;
   // ------------------------------------------------------------------ the outputs
   logic refused_q;  // the SGE checked last
-  logic ops, op_free, step, is_place, final_step, done_pending, carried, carry_full;
+  logic ops, op_free, step, final_step, done_pending, carried, carry_full;
   logic [NUM_COUNTERS-1:0][15:0] output_cnt;
 
-  assign verdict_keep_o  = is_place;
-  assign verdict_beats_o = tail_q.beats;
-  assign ops             = state_q == Ops && !refused_q && !hold;
-  assign verdict_valid_o = ops && op_free && owed_q && (!is_place || run_ready_i);
-  assign step            = ops && op_free && (!is_place || run_ready_i) && (!owed_q || verdict_ready_i);
-  assign final_step      = ops && op_free && !is_place && (!owed_q || verdict_ready_i);
-  assign run_valid_o     = step && is_place;
-  assign run_first       = !silent && !mpa_bad && region_q && region_bad == '0;
+  assign ops       = state_q == Ops && !refused_q && !hold;
+  assign run_first = !silent && !mpa_bad && region_q && region_bad == '0;
 
-  walk_runs u_runs (
+  walk_ops u_ops (
     .clk_i,
+    .rst_ni,
+    .ops_i        (ops),
+    .owed_i       (owed_q),
+    .silent_i     (silent_q),
+    .seg_i,
+    .offset_i     (offset_q),
+    .header_i     (header_q),
+    .tail_i       (tail_q),
+    .err_i        (err_q),
+    .stall_i      (el_want_o && !el_here_i),
     .first_i      (state_q == Verdict),                            // the last cycle's values count
     .first_valid_i(run_first),
     .first_iova_i (region_iova),
-    .first_bytes_i(header_q.payload_len),
     .add_i        (state_q == Result),
     .add_valid_i  (has_payload_q),
     .add_iova_i   (sge_iova),
     .add_bytes_i  (taken),
     .drop_i       (refused_q || (state_q == Result && too_long)),
-    .next_i       (step),
-    .valid_o      (is_place),
-    .last_o       (run_end_o),
-    .iova_o       (run_iova),
-    .bytes_o      (run_bytes_o)
-  );
-
-  walk_output u_output (
-    .clk_i,
-    .rst_ni,
-    .step_i       (step),
-    .place_i      (is_place),
-    .final_i      (final_step),
-    .silent_i     (silent_q),
-    .run_iova_i   (run_iova),
-    .run_bytes_i  (run_bytes_o),
-    .run_last_i   (run_end_o),
-    .seg_i,
-    .offset_i     (offset_q),
-    .header_i     (header_q),
-    .err_i        (err_q),
-    .nonzero_pad_i(tail_q.nonzero_pad),
-    .stall_i      (el_want_o && !el_here_i),
-    .free_o       (op_free),
+    .verdict_valid_o,
+    .verdict_ready_i,
+    .verdict_o,
+    .run_valid_o,
+    .run_ready_i,
+    .run_o,
     .op_valid_o,
     .op_ready_i,
     .op_o,
     .colour_o     (done_colour_o),
+    .free_o       (op_free),
+    .step_o       (step),
+    .final_o      (final_step),
     .cnt_inc_o    (output_cnt)
   );
   always_comb begin
@@ -298,7 +276,11 @@ module walk_check
     .order_i       (state_q == Order),
     .ready_o       (order_ready),
     .weigh_i       (state_q == Weigh),
-    .wrong_i       (bad_msn_q || bad_mo_q || no_buffer_q),
+    .rq_tail_i,
+    .bad_msn_o     (bad_msn_q),
+    .bad_mo_o      (bad_mo_q),
+    .no_buffer_o   (no_buffer),
+    .unposted_o    (no_buffer_q),
     .tail_i        (take_tail),
     .seg_last_i    (tail_i.seg_last),
     .marked_i      (tail_i.marked),
@@ -327,24 +309,16 @@ module walk_check
   // ------------------------------------------------------------------ state
   // State Element has a bit of its own, as has the wanted element: much logic depends on them.
   logic to_element, in_element_d;
-  assign no_buffer    = posted_behind[31];
   assign in_element_d = in_element_q ? want_q && !el_here_i : take_tail && to_element;
   assign to_element   = !silent && !mpa_bad && receive_q && !bad_msn_q && !bad_mo_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      in_element_q <= 1'b0;
-      want_q       <= 1'b0;
+      state_q                           <= Head;
+      {in_element_q, want_q, refused_q} <= '0;
     end else begin
       in_element_q <= in_element_d;
       want_q       <= in_element_d && !no_buffer;
-    end
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      state_q   <= Head;
-      refused_q <= 1'b0;
-    end else begin
-      refused_q <= state_q == Result && sge_bad && has_payload_q && !too_long;
+      refused_q    <= state_q == Result && sge_bad && has_payload_q && !too_long;
       unique case (state_q)
         Head:    if (take) state_q <= next_orders ? Order : next_kind == CLASS_RECEIVE ? Check : Verdict;
         Order:   if (order_ready) state_q <= Check;
@@ -370,11 +344,7 @@ module walk_check
   end
 
   always_ff @(posedge clk_i) begin
-    posted_q    <= rq_tail_i;
-    no_buffer_q <= no_buffer;
-    straight_q  <= mo == 32'd0 || !has_payload_q;
-    bad_msn_q   <= header_q.msn != msn;
-    bad_mo_q    <= header_q.to_or_mo != {32'd0, mo};
+    straight_q <= mo == 32'd0 || !has_payload_q;
     unique case (state_q)
       Head: begin
         // The values of the cycle of `take` count.

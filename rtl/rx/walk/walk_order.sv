@@ -1,4 +1,5 @@
-// How far a segment's walk has come, and which MSN and MO come next: in the order of the stream (walk_progress), and beyond gaps (walk_beyond).
+// How far a segment's walk has come, which MSN and MO come next, in the order of the stream (walk_progress) and beyond gaps (walk_beyond), and whether
+// the FPDU in hand has them and its receive element is posted.
 //
 // Handshake: as of walk_progress and walk_beyond.
 // Pipeline:  theirs.
@@ -23,7 +24,6 @@ module walk_order
   input  logic               order_i,      // level: its MSN and MO are to follow, with ready_o
   output logic               ready_o,
   input  logic               weigh_i,
-  input  logic               wrong_i,      // with weigh_i: they do not follow, or there is no element
   input  logic               tail_i,       // its end is there
   input  logic               seg_last_i,   // with tail_i: and the segment's
   input  logic               marked_i,     // with tail_i: a marker is in it
@@ -41,6 +41,12 @@ module walk_order
   output logic  [31:0] msn_o,
   output logic  [31:0] mo_o,
 
+  input  logic [31:0] rq_tail_i,    // of the flow, a cycle behind Check
+  output logic        bad_msn_o,    // a cycle behind MSN and MO: the FPDU has others
+  output logic        bad_mo_o,
+  output logic        no_buffer_o,  // no element is posted for it
+  output logic        unposted_o,   // the same, a cycle later
+
   input  logic       done_ready_i,
   output logic       done_pending_o,
   output logic       done_valid_o,
@@ -50,6 +56,17 @@ module walk_order
 );
   logic set, leaves;
   logic [31:0] msn_more, mo_more, set_msn, set_mo, leaves_msn, leaves_mo;
+
+  // RQ_TAIL is compared while the FPDU's end is awaited: MSN and MO come first (RFC 5041 §7).
+  logic [31:0] posted_q, posted_behind;
+  assign posted_behind = posted_q - header_i.msn;
+  assign no_buffer_o   = posted_behind[31];
+  always_ff @(posedge clk_i) begin
+    posted_q   <= rq_tail_i;
+    unposted_o <= no_buffer_o;
+    bad_msn_o  <= header_i.msn != msn_o;
+    bad_mo_o   <= header_i.to_or_mo != {32'd0, mo_o};
+  end
 
   walk_progress u_progress (
     .clk_i,
@@ -107,7 +124,7 @@ module walk_order
     .set_msn_o   (set_msn),
     .set_mo_o    (set_mo),
     .weigh_i,
-    .wrong_i,
+    .wrong_i     (bad_msn_o || bad_mo_o || unposted_o),
     .tail_i,
     .seg_last_i,
     .marked_i,
@@ -118,4 +135,7 @@ module walk_order
     .leaves_mo_o (leaves_mo),
     .leave_i     (end_i && end_last_i)
   );
+
+  logic unused;
+  assign unused = ^posted_behind[30:0];
 endmodule

@@ -121,6 +121,16 @@ package walk_pkg;
     logic [11:0] beats;        // payload beats written to the placement FIFO
   } fpdu_tail_t;
 
+  // What becomes of an FPDU's payload, and a placement of it.
+  typedef struct packed {
+    logic        keep;
+    logic [11:0] beats;
+  } place_verdict_t;
+  typedef struct packed {
+    logic        ends;   // the FPDU's last
+    logic [15:0] bytes;
+  } place_run_t;
+
   // Errors in the order of the checks.
   typedef enum logic [4:0] {
     ERR_NONE,

@@ -7,7 +7,9 @@
 //            place_fifo | see there          | payload in wait of its verdict
 //            place_cut  | see there          | cut into runs
 
-module walk_place #(
+module walk_place
+  import walk_pkg::*;
+#(
   parameter  int unsigned DATA_W  = 512,
   parameter  int unsigned FPDUS   = 8,                      // depth of the queues of verdicts and runs
   localparam int unsigned COUNT_W = $clog2(DATA_W / 8) + 1
@@ -19,14 +21,12 @@ module walk_place #(
   output logic              pk_go_o,
   input  logic [DATA_W-1:0] pk_data_i,
 
-  input  logic        verdict_valid_i,
-  output logic        verdict_ready_o,
-  input  logic        verdict_keep_i,
-  input  logic [11:0] verdict_beats_i,
-  input  logic        run_valid_i,
-  output logic        run_ready_o,
-  input  logic [15:0] run_bytes_i,
-  input  logic        run_end_i,
+  input  logic           verdict_valid_i,
+  output logic           verdict_ready_o,
+  input  place_verdict_t verdict_i,
+  input  logic           run_valid_i,
+  output logic           run_ready_o,
+  input  place_run_t     run_i,
 
   output logic               place_valid_o,
   input  logic               place_ready_i,
@@ -39,42 +39,34 @@ module walk_place #(
   // 16 KiB: more than the longest FPDU that a frame can hold.
   localparam int unsigned PLACE_DEPTH = 16384 / (DATA_W / 8);
 
-  typedef struct packed {
-    logic        keep;
-    logic [11:0] beats;
-  } verdict_t;
-  typedef struct packed {
-    logic        ends;
-    logic [15:0] bytes;
-  } run_t;
-  verdict_t judged;
-  run_t     run;
+  place_verdict_t judged;
+  place_run_t     run;
   logic judged_valid, judged_ready, run_valid, run_ready, rd_valid, rd_ready, fifo_idle, cut_idle;
   logic [DATA_W-1:0] rd_data;
 
   fifo_sync #(
-    .WIDTH($bits(verdict_t)),
+    .WIDTH($bits(place_verdict_t)),
     .DEPTH(FPDUS)
   ) u_verdicts (
     .clk_i,
     .rst_ni,
     .wr_valid_i(verdict_valid_i),
     .wr_ready_o(verdict_ready_o),
-    .wr_data_i ({verdict_keep_i, verdict_beats_i}),
+    .wr_data_i (verdict_i),
     .rd_valid_o(judged_valid),
     .rd_ready_i(judged_ready),
     .rd_data_o (judged),
     .count_o   ()
   );
   fifo_sync #(
-    .WIDTH($bits(run_t)),
+    .WIDTH($bits(place_run_t)),
     .DEPTH(FPDUS)
   ) u_runs (
     .clk_i,
     .rst_ni,
     .wr_valid_i(run_valid_i),
     .wr_ready_o(run_ready_o),
-    .wr_data_i ({run_end_i, run_bytes_i}),
+    .wr_data_i (run_i),
     .rd_valid_o(run_valid),
     .rd_ready_i(run_ready),
     .rd_data_o (run),
