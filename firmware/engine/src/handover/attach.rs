@@ -109,11 +109,14 @@ impl<P: Port> Link<'_, P> {
         let segment = report
             .seq
             .wrapping_sub(i32::from(report.offset as i16) as u32);
-        if seq::lt(self.conn.reassembly.next(), segment) {
+        let early = seq::lt(self.conn.reassembly.next(), segment);
+        if !early || header.is_tagged() {
+            let ended = ended(&self.shared.config, header.control, header.rdmap_control);
+            self.conn.ack.ends(ended);
+        }
+        if early {
             return self.placed_early(report, &header);
         }
-        let ended = ended(&self.shared.config, header.control, header.rdmap_control);
-        self.conn.ack.ends(ended);
         let ulpdu = usize::from(report.ulpdu_len);
         if let Err(fault) = self.deliver(&header, ulpdu, report.payload_len, &[]) {
             self.fault(&fault);
