@@ -111,7 +111,7 @@ PROOFS = [
         ("rx/walk/rq_forget.sv", "forget_q <= (SLOT_W + 1)'(ELEMENTS);", "forget_q <= (SLOT_W + 1)'(ELEMENTS - 1);"),
     ], {"ELEMENTS": 2}, "bounded", 24, instead=SHORT),
     Proof("byte_packer_formal", [
-        ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
+        ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(UNITS);", "r_last_q && r_sum_q >= COUNT_W'(UNITS);"),
         ("stream/byte_packer.sv", "fill_q <= in_last_i ? '0 : sum[FILL_W-1:0];", "fill_q <= sum[FILL_W-1:0];"),
         ("stream/byte_packer.sv", "assign r_take = o_free && !flush_q;", "assign r_take = o_free;"),
         ("stream/byte_packer.sv", "flush_q || (r_last_q && !spill);", "flush_q || r_last_q;"),

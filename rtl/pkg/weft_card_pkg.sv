@@ -592,7 +592,8 @@ package weft_card_pkg;
   parameter int unsigned CNT_RX_STALL_CARRY_CYCLES = 89;
   parameter int unsigned CNT_RX_SEGMENTS_BEYOND = 90;
   parameter int unsigned CNT_RX_ISLANDS_FULL = 91;
-  parameter int unsigned NUM_COUNTERS = 92;
+  parameter int unsigned CNT_TX_FPDUS_PACKED = 92;
+  parameter int unsigned NUM_COUNTERS = 93;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -646,7 +647,8 @@ package weft_card_pkg;
 
   // A row of FLOW_TX.
   typedef struct packed {
-    logic [255:0] rsvd_32;
+    logic [239:0] rsvd_34;
+    logic [15:0] pack;  // FPDUs of messages that wait behind each other share a segment of at most so many octets of payload, 2048 at most (card.md, Sending: jobs). 0: each has its own
     logic [31:0] marker_base;  // TCP sequence number of the first marker sent
     logic [15:0] remote_port;  // TCP destination port
     logic [15:0] local_port;  // TCP source port

@@ -5641,10 +5641,12 @@ pub enum Counter {
     RxSegmentsBeyond,
     /// segments beyond a gap that detached their flow: it has as many islands as the card keeps
     RxIslandsFull,
+    /// FPDUs sent that are not the first of their segment (card.md, Sending: jobs)
+    TxFpdusPacked,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 92;
+pub const NUM_COUNTERS: usize = 93;
 
 impl Counter {
     /// All of them, in order.
@@ -5741,6 +5743,7 @@ impl Counter {
         Counter::RxStallCarryCycles,
         Counter::RxSegmentsBeyond,
         Counter::RxIslandsFull,
+        Counter::TxFpdusPacked,
     ];
 
     /// The name, as in the reference page.
@@ -5838,6 +5841,7 @@ impl Counter {
             Counter::RxStallCarryCycles => "rx_stall_carry_cycles",
             Counter::RxSegmentsBeyond => "rx_segments_beyond",
             Counter::RxIslandsFull => "rx_islands_full",
+            Counter::TxFpdusPacked => "tx_fpdus_packed",
         }
     }
 
@@ -5936,6 +5940,7 @@ impl Counter {
             Counter::RxStallCarryCycles => "cycles in which a segment of a flow that carries waited for the one before to be framed",
             Counter::RxSegmentsBeyond => "segments beyond a gap that were placed as a whole: islands of their flow, which stays attached",
             Counter::RxIslandsFull => "segments beyond a gap that detached their flow: it has as many islands as the card keeps",
+            Counter::TxFpdusPacked => "FPDUs sent that are not the first of their segment (card.md, Sending: jobs)",
         }
     }
 }
@@ -6317,6 +6322,8 @@ pub struct FlowTxRow {
     pub remote_port: [u8; 2],
     /// TCP sequence number of the first marker sent
     pub marker_base: u32,
+    /// FPDUs of messages that wait behind each other share a segment of at most so many octets of payload, 2048 at most (card.md, Sending: jobs). 0: each has its own
+    pub pack: u16,
 }
 
 impl FlowTxRow {
@@ -6342,6 +6349,8 @@ impl FlowTxRow {
     pub const REMOTE_PORT_AT: usize = 26;
     /// Where marker_base begins.
     pub const MARKER_BASE_AT: usize = 28;
+    /// Where pack begins.
+    pub const PACK_AT: usize = 32;
     /// Bit 0: markers are sent.
     pub const MARKERS: u8 = 0x1;
     /// Bit 1: CRC is generated; else the field is 0.
@@ -6365,6 +6374,7 @@ impl FlowTxRow {
         b[24..26].copy_from_slice(&self.local_port);
         b[26..28].copy_from_slice(&self.remote_port);
         b[28..32].copy_from_slice(&self.marker_base.to_le_bytes());
+        b[32..34].copy_from_slice(&self.pack.to_le_bytes());
         b
     }
 
@@ -6382,6 +6392,7 @@ impl FlowTxRow {
             local_port: [b[24], b[25]],
             remote_port: [b[26], b[27]],
             marker_base: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            pack: u16::from_le_bytes([b[32], b[33]]),
         }
     }
 
