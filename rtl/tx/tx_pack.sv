@@ -58,6 +58,7 @@ module tx_pack
   logic   [31:0] crc_q;  // its CRC
   logic          crc_there_q;
   logic [21:0] sum_q, crcs_q;
+  logic packs_q;  // others may join
   logic full_q;  // it has MAX_PACK_FPDUS
   logic fits_q, fits;
   logic has_payload_q, there, added, joins, goes;
@@ -77,7 +78,7 @@ module tx_pack
   logic wants, open;
 
   assign wants = fits_q && !ahead_none_q;
-  assign open  = frame_q.drop || (segment_ready_i && (frame_q.pack == '0 || ahead_few_q));
+  assign open  = frame_q.drop || (segment_ready_i && (!packs_q || ahead_few_q));
   assign joins = state_q == Decide && wants && fetch_ready_i;
   assign goes  = state_q == Decide && !wants && open && (!has_payload_q || fetch_ready_i);
 
@@ -112,7 +113,7 @@ module tx_pack
     end else begin
       unique case (state_q)
         Take:    if (frame_valid_i) state_q <= Sum;
-        Sum:     if (there) state_q <= frame_q.pack != '0 ? Look : Decide;
+        Sum:     if (there) state_q <= packs_q ? Look : Decide;
         Look:    state_q <= Decide;
         Decide:  if (joins || goes) state_q <= frame_valid_i ? Sum : Take;
         default: state_q <= Take;
@@ -127,7 +128,7 @@ module tx_pack
       full_q  <= 1'b0;
       sum_q   <= '0;
       crcs_q  <= '0;
-      if (!frame_i.fpdu || frame_i.drop) frame_q.pack <= '0;
+      packs_q <= frame_i.fpdu && !frame_i.drop && frame_i.pack != '0;
     end else if (joins) begin
       frame_q.length         <= frame_q.length + frame_i.length;
       frame_q.says.ack       <= frame_i.says.ack;
@@ -149,7 +150,7 @@ module tx_pack
       if (crc_there_q) crcs_q <= crcs_q + 22'(crc_i[15:0]) + 22'(crc_i[31:16]);
     end
     room_q <= 14'(frame_q.pack) > frame_q.length ? 12'(14'(frame_q.pack) - frame_q.length) : '0;
-    fits_q <= fits && (state_q == Look || state_q == Decide) && frame_q.pack != '0;
+    fits_q <= fits && (state_q == Look || state_q == Decide) && packs_q;
   end
 
   `WEFT_ASSERT(ahead_counted, !(begun_i && ahead_q == '0) && ahead_q != '1)
