@@ -251,6 +251,16 @@ PROOFS = [
         ("tx/tx_markers.sv", "to_marker + (7'd127 - 7'(words))", "to_marker + (7'd3 - 7'(words))"),
         ("tx/tx_markers.sv", "assign seen      = !first_q && seen_q;", "assign seen      = seen_q;"),
     ], {"DATA_W": 128}),
+    Proof("tx_pack_formal", [
+        ("tx/tx_pack.sv", "!frame_i.apart && !full_q", "!full_q"),
+        ("tx/tx_pack.sv", "frame_i.length <= 14'(room_q);", "frame_i.length <= 14'(frame_q.pack);"),
+        ("tx/tx_pack.sv", "more: joins,", "more: fits_q,"),
+        ("tx/tx_pack.sv", "if (state_q == Take || goes) begin", "if (state_q == Take || frame_ready_o) begin"),
+        ("tx/tx_pack.sv", "if (has_payload_q) sum_q <= sum_q +", "if (has_payload_q) sum_q <= "),
+        ("tx/tx_pack.sv", "assign segment_valid_o = goes && !frame_q.drop;", "assign segment_valid_o = goes;"),
+        ("tx/tx_pack.sv", "(goes && has_payload_q);", "goes;"),
+        ("tx/tx_pack.sv", "frame_q.says.tcp_flags | frame_i.says.tcp_flags;", "frame_i.says.tcp_flags;"),
+    ], {}, depth=6),
     Proof("walk_check_formal", [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
         ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!silent && !mpa_bad && region_q && !region_bad.bounds;"),

@@ -1328,6 +1328,7 @@ package weft_card_pkg;
   parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
   parameter int unsigned PROC_ENGINE_CARRY_BIT = 5;  // FLOW_RX asks for carry where segments are cut
   parameter int unsigned PROC_ENGINE_BEYOND_BIT = 6;  // FLOW_RX asks for Writes and Read Responses beyond gaps to be placed
+  parameter int unsigned PROC_ENGINE_PACK_BIT = 7;  // FLOW_TX asks for FPDUs that wait to share segments
 
   // Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {

@@ -150,7 +150,7 @@ module tx_pack
       if (crc_there_q) crcs_q <= crcs_q + 22'(crc_i[15:0]) + 22'(crc_i[31:16]);
     end
     room_q <= 14'(frame_q.pack) > frame_q.length ? 12'(14'(frame_q.pack) - frame_q.length) : '0;
-    fits_q <= fits && (state_q == Look || state_q == Decide) && packs_q;
+    fits_q <= fits && (state_q == Look || state_q == Decide);
   end
 
   `WEFT_ASSERT(ahead_counted, !(begun_i && ahead_q == '0) && ahead_q != '1)

@@ -11035,6 +11035,8 @@ impl ProcEngine {
     pub const CARRY: u8 = 0x20;
     /// Bit 6: FLOW_RX asks for Writes and Read Responses beyond gaps to be placed.
     pub const BEYOND: u8 = 0x40;
+    /// Bit 7: FLOW_TX asks for FPDUs that wait to share segments.
+    pub const PACK: u8 = 0x80;
 
     /// The record as it lies in memory.
     #[inline]
@@ -11211,6 +11213,18 @@ impl ProcEngine {
     #[must_use]
     pub const fn with_beyond(mut self, on: bool) -> Self {
         self.ways = self.ways & !Self::BEYOND | if on { Self::BEYOND } else { 0 };
+        self
+    }
+
+    /// Bit 7: FLOW_TX asks for FPDUs that wait to share segments.
+    pub const fn pack(&self) -> bool {
+        self.ways & Self::PACK != 0
+    }
+
+    /// The same with pack set or clear.
+    #[must_use]
+    pub const fn with_pack(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::PACK | if on { Self::PACK } else { 0 };
         self
     }
 }

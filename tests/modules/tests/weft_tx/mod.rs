@@ -2,6 +2,7 @@
 //! failing, a MAC that stops for longer than the store lasts; jobs told of by the ring's tail, by the push window, or both. Every frame, every
 //! replay and every report is held against `reference`. What a job that is done has read is overwritten at once. No cycle is counted.
 
+mod packed;
 mod reference;
 mod rings;
 
