@@ -82,7 +82,7 @@ module tx_pack_formal
       ahead_q <= ahead_q + 4'(segment_valid && segment_ready_i) - 4'(begun_i);
       if (sum_ready || crc_ready || (there_q && newest_q.length == '0)) begin
         summed_q <= 1'b1;
-        crc_q    <= crc_i;
+        if (crc_ready) crc_q <= crc_i;
         if (sum_ready) sum_q <= sum_q + 22'(sum_i[15:0]) + 22'(sum_i[31:16]);
         if (crc_ready) crcs_q <= crcs_q + 22'(crc_i[15:0]) + 22'(crc_i[31:16]);
       end
@@ -129,11 +129,12 @@ module tx_pack_formal
 
       inv_there : assert (there_q == (dut.state_q != 2'd0));
       inv_summed : assert (!there_q || summed_q == (dut.state_q != 2'd1) || newest_q.length == '0);
-      inv_one : assert (count_q != '0 || !there_q);
+      inv_crc_of_payload : assert (!there_q || !newest_q.crc || newest_q.length != '0);
+      inv_one : assert (!there_q || (count_q != '0 && count_q <= 5'd16));
       inv_newest :
       assert (!there_q || (dut.part_q == newest_q.length && dut.crc_there_q == newest_q.crc && dut.frame_q.drop == newest_q.drop && dut.has_payload_q
                            == (newest_q.length != '0)));
-      inv_packs : assert (!there_q || !dut.packs_q || (newest_q.fpdu && !newest_q.drop));
+      inv_packs : assert (!there_q || dut.packs_q == (newest_q.fpdu && !newest_q.drop && newest_q.pack != '0));
       inv_alone : assert (!there_q || count_q == 5'd1 || dut.packs_q);
       inv_segment :
       assert (!there_q || (15'(dut.frame_q.length) == length_q && dut.frame_q.says.seq == seq_q && dut.frame_q.says.ack == newest_q.says.ack && dut.frame_q
@@ -144,8 +145,7 @@ module tx_pack_formal
       inv_crc : assert (!there_q || !summed_q || !newest_q.crc || dut.crc_q == crc_q);
       inv_room : assert (!there_q || dut.state_q < 2'd2 || 15'(dut.room_q) == (15'(newest_q.pack) > length_q ? 15'(newest_q.pack) - length_q : 15'd0));
       inv_fits :
-      assert (!dut.fits_q || dut.state_q == 2'd1 || (dut.packs_q && frame_valid_i && !frame_i.apart && !dut.full_q && 15'(frame_i.length) <= 15'(dut
-                                                     .room_q)));
+      assert (!dut.fits_q || dut.state_q < 2'd2 || (frame_valid_i && !frame_i.apart && !dut.full_q && 15'(frame_i.length) <= 15'(dut.room_q)));
       inv_ahead : assert (dut.ahead_q == ahead_q);
     end
   end

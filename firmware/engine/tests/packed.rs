@@ -42,7 +42,9 @@ fn short_writes(seed: u64, pack: bool, markers: bool, faults: Faults) -> Bench {
         b.hosts[0].completions.len() as u64 == WRITES
     });
     let sent = b.memory(0, from, length).to_vec();
-    b.until("all octets", 60_000 * MS, |b| b.memory(1, to, length) == sent);
+    b.until("all octets", 60_000 * MS, |b| {
+        b.memory(1, to, length) == sent
+    });
     b
 }
 

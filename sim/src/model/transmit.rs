@@ -462,14 +462,7 @@ impl Transmit {
             }
         }
         frames.push_back(Outgoing {
-            bytes: ethernet::segment(
-                &open.row,
-                job,
-                open.seq,
-                open.flags,
-                open.id,
-                &open.payload,
-            ),
+            bytes: ethernet::segment(&open.row, job, open.seq, open.flags, open.id, &open.payload),
             segment: true,
             fpdu: true,
             replay: None,

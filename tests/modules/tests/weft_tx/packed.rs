@@ -93,7 +93,8 @@ pub fn read(
 ) -> Result<usize, String> {
     let (_, packet) = EthernetHeader::parse(frame).ok_or("no Ethernet")?;
     let packet = Ipv4Packet::parse(packet).map_err(|e| format!("{e:?}"))?;
-    let segment = TcpSegment::parse([7; 4], [7; 4], packet.payload).map_err(|e| format!("{e:?}"))?;
+    let segment =
+        TcpSegment::parse([7; 4], [7; 4], packet.payload).map_err(|e| format!("{e:?}"))?;
     let markers = Markers(setting.markers.then_some(SEQ));
     let (mut left, mut fpdus) = (segment.payload, 0);
     if segment.seq != *seq {
@@ -101,11 +102,17 @@ pub fn read(
     }
     while !left.is_empty() {
         let mut ulpdu = [0; 256];
-        let found = fpdu::decode(left, *seq, markers, true, &mut ulpdu).map_err(|e| format!("{e:?}"))?;
+        let found =
+            fpdu::decode(left, *seq, markers, true, &mut ulpdu).map_err(|e| format!("{e:?}"))?;
         let to = u64::from_be_bytes(ulpdu[6..14].try_into().map_err(|_| "short")?);
         let whole = found.ulpdu_length == 14 + WRITE as usize;
-        if to != u64::from(*write) || !whole || ulpdu[14..14 + WRITE as usize] != [*write as u8; WRITE as usize] {
-            return Err(format!("Write {to} comes, or other bytes than those of {write}"));
+        if to != u64::from(*write)
+            || !whole
+            || ulpdu[14..14 + WRITE as usize] != [*write as u8; WRITE as usize]
+        {
+            return Err(format!(
+                "Write {to} comes, or other bytes than those of {write}"
+            ));
         }
         left = &left[found.wire_length..];
         *seq = seq.wrapping_add(found.wire_length as u32);
@@ -115,7 +122,10 @@ pub fn read(
     if segment.ack != newest || segment.options.timestamps != Some((newest, 7)) {
         return Err("not acknowledgment and timestamps of the last FPDU".into());
     }
-    if fpdus == 0 || fpdus > 16 || fpdus > 1 && segment.payload.len() > usize::from(setting.pack.min(2048)) {
+    if fpdus == 0
+        || fpdus > 16
+        || fpdus > 1 && segment.payload.len() > usize::from(setting.pack.min(2048))
+    {
         return Err(format!("{fpdus} FPDUs, {} octets", segment.payload.len()));
     }
     Ok(fpdus)
@@ -141,9 +151,14 @@ macro_rules! packed_tests {
                 sim.inputs.job_log2 = 9;
                 sim.inputs.rpt_ready = true;
                 sim.reset(3);
-                (sim.inputs.tbl_req_valid, sim.inputs.tbl_write, sim.inputs.tbl_index) = (true, true, 3);
+                (
+                    sim.inputs.tbl_req_valid,
+                    sim.inputs.tbl_write,
+                    sim.inputs.tbl_index,
+                ) = (true, true, 3);
                 sim.inputs.tbl_row = row(setting).bytes();
-                let (mut seq, mut write, mut room, mut octets, mut frames, mut packed) = (SEQ, 0, 0, 0, 0, 0);
+                let (mut seq, mut write, mut room, mut octets, mut frames, mut packed) =
+                    (SEQ, 0, 0, 0, 0, 0);
                 let (mut first, mut begun) = (None, false);
                 let mut now = 0;
                 while write < WRITES || !sim.outputs.idle {
@@ -164,11 +179,15 @@ macro_rules! packed_tests {
                     }
                     let beat = o.mac_tx.valid && i.mac_tx.ready;
                     begun = o.mac_tx.valid && !(beat && o.mac_tx.last);
-                    packed += u64::from(u16::from_le_bytes([o.cnt_inc[2 * 92], o.cnt_inc[2 * 92 + 1]]));
+                    packed += u64::from(u16::from_le_bytes([
+                        o.cnt_inc[2 * 92],
+                        o.cnt_inc[2 * 92 + 1],
+                    ]));
                     memory.cycle(now, &mut i.m_axi, &o.m_axi, &mut host);
                     sink.cycle(now, &mut i.mac_tx, &o.mac_tx);
                     if beat {
-                        let size = i64::from(o.mac_tx.keep.count_ones()) + if o.mac_tx.last { AROUND } else { 0 };
+                        let size = i64::from(o.mac_tx.keep.count_ones())
+                            + if o.mac_tx.last { AROUND } else { 0 };
                         room -= 16 * size;
                         octets += size;
                     }
@@ -183,7 +202,11 @@ macro_rules! packed_tests {
                         if write == WRITES {
                             let (from, before) = first.unwrap_or_default();
                             let writes = f64::from(WRITES - before);
-                            let took = Took { cycles: (now - from) as f64 / writes, octets: octets as f64 / writes, frames };
+                            let took = Took {
+                                cycles: (now - from) as f64 / writes,
+                                octets: octets as f64 / writes,
+                                frames,
+                            };
                             println!("{} bits, {setting:?}: {took:?}", $bytes * 8);
                             if packed != u64::from(WRITES) - frames as u64 {
                                 // The counter is a cycle or two late.
@@ -191,7 +214,10 @@ macro_rules! packed_tests {
                                 (0..4).for_each(|_| {
                                     sim.step();
                                     let inc = &sim.outputs.cnt_inc;
-                                    packed += u64::from(u16::from_le_bytes([inc[2 * 92], inc[2 * 92 + 1]]));
+                                    packed += u64::from(u16::from_le_bytes([
+                                        inc[2 * 92],
+                                        inc[2 * 92 + 1],
+                                    ]));
                                 });
                             }
                             if packed != u64::from(WRITES) - frames as u64 {
@@ -207,16 +233,33 @@ macro_rules! packed_tests {
             #[test]
             fn short_writes_share_segments_where_the_line_is_slow() {
                 replay(concat!("weft_tx_packed_", $bytes), 0..1, |seed| {
-                    for (line, markers) in [($bytes, false), ($bytes * 25 / 32, false), ($bytes * 5 / 16, false), ($bytes * 5 / 16, true)] {
+                    for (line, markers) in [
+                        ($bytes, false),
+                        ($bytes * 25 / 32, false),
+                        ($bytes * 5 / 16, false),
+                        ($bytes * 5 / 16, true),
+                    ] {
                         for inline in [true, false] {
-                            let setting = Setting { line: 16 * line, inline, pack: 0, markers };
+                            let setting = Setting {
+                                line: 16 * line,
+                                inline,
+                                pack: 0,
+                                markers,
+                            };
                             let alone = run(seed, setting)?;
                             assert!(alone.frames == WRITES as usize);
                             for pack in [100, 1448, 2048] {
                                 let packed = run(seed, Setting { pack, ..setting })?;
-                                assert!(packed.cycles < alone.cycles + 0.1 && packed.octets <= alone.octets);
+                                assert!(
+                                    packed.cycles < alone.cycles + 0.1
+                                        && packed.octets <= alone.octets
+                                );
                                 assert!(pack > 100 || packed.frames == alone.frames);
-                                assert!(pack < 1000 || line > $bytes / 2 || packed.octets < 0.6 * alone.octets);
+                                assert!(
+                                    pack < 1000
+                                        || line > $bytes / 2
+                                        || packed.octets < 0.6 * alone.octets
+                                );
                             }
                         }
                     }
