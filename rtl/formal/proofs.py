@@ -260,7 +260,7 @@ PROOFS = [
         ("tx/tx_pack.sv", "assign segment_valid_o = goes && !frame_q.drop;", "assign segment_valid_o = goes;"),
         ("tx/tx_pack.sv", "(goes && has_payload_q);", "goes;"),
         ("tx/tx_pack.sv", "frame_q.says.tcp_flags | frame_i.says.tcp_flags;", "frame_i.says.tcp_flags;"),
-    ], {}, depth=6),
+    ], {}, depth=3),
     Proof("walk_check_formal", [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
         ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!silent && !mpa_bad && region_q && !region_bad.bounds;"),

@@ -5,7 +5,7 @@
 module tx_pack_formal
   import weft_tx_pkg::*;
 #(
-  parameter int unsigned WAIT = 4
+  parameter int unsigned WAIT = 2
 ) (
   input logic          clk_i,
   input logic          rst_ni,
@@ -146,6 +146,8 @@ module tx_pack_formal
       inv_room : assert (!there_q || dut.state_q < 2'd2 || 15'(dut.room_q) == (15'(newest_q.pack) > length_q ? 15'(newest_q.pack) - length_q : 15'd0));
       inv_fits :
       assert (!dut.fits_q || dut.state_q < 2'd2 || (frame_valid_i && !frame_i.apart && !dut.full_q && 15'(frame_i.length) <= 15'(dut.room_q)));
+      inv_waits : assert (!there_q || waits_q < 4'(dut.state_q));
+      inv_none_waits : assert (there_q || waits_q == '0);
       inv_ahead : assert (dut.ahead_q == ahead_q);
     end
   end

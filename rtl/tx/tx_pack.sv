@@ -1,7 +1,8 @@
 // Puts FPDUs that wait behind each other into one segment, and releases the payload of each from the store (RFC 5044 §5.1).
 //
 // Handshake: ready/valid. A frame is taken with sum and CRC of its payload. The store's command for it goes out when it is known whether another FPDU
-//            follows in its segment. The segment goes to tx_tcp as one frame, with the sum of all. `begun_i`: a segment begins at the MAC.
+//            follows in its segment. The segment goes to tx_tcp as one frame, with the sum of all; its last command goes with it, when both are
+//            ready. `begun_i`: a segment begins at the MAC.
 // Pipeline:  frame ─► register ─┬─► segment, sum ─► tx_tcp
 //            sum, CRC ──────────┴─► command ─► store
 //            state  | registers           | what happens                                       | left when

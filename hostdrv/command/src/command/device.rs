@@ -94,7 +94,7 @@ pub struct Station {
     /// The card carries FPDUs over the ends of segments; off to compare.
     #[arg(long, env = "WEFT_CARRY", value_name = "on|off", default_value = "on")]
     pub carry: Switch,
-    // Environment (programs): `WEFT_PACK`: `on`: FPDUs that wait in the card share segments (docs/card.md), as `--pack`. Without it: `off`.
+    // Environment (programs): `WEFT_PACK`: `on`: FPDUs that wait in the card share segments (docs/card.md#sending-jobs), as `--pack`. Without it: `off`.
     /// FPDUs that wait in the card behind each other share segments.
     #[arg(long, env = "WEFT_PACK", value_name = "on|off", default_value = "off")]
     pub pack: Switch,
