@@ -126,6 +126,7 @@ rx/weft_rx.sv
 tx/tx_digest.sv
 tx/tx_emit.sv
 tx/tx_flow_table.sv
+tx/tx_follow.sv
 tx/tx_framer.sv
 tx/tx_job_end.sv
 tx/tx_gather.sv
@@ -138,7 +139,9 @@ tx/tx_reports.sv
 tx/tx_segmenter.sv
 tx/tx_steps.sv
 tx/tx_store.sv
+tx/tx_pack.sv
 tx/tx_tcp.sv
+tx/tx_join.sv
 tx/weft_tx.sv
 card_core.sv
 weft_card.sv

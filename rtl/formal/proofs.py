@@ -111,7 +111,7 @@ PROOFS = [
         ("rx/walk/rq_forget.sv", "forget_q <= (SLOT_W + 1)'(ELEMENTS);", "forget_q <= (SLOT_W + 1)'(ELEMENTS - 1);"),
     ], {"ELEMENTS": 2}, "bounded", 24, instead=SHORT),
     Proof("byte_packer_formal", [
-        ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(BYTES);", "r_last_q && r_sum_q >= COUNT_W'(BYTES);"),
+        ("stream/byte_packer.sv", "r_last_q && r_sum_q > COUNT_W'(UNITS);", "r_last_q && r_sum_q >= COUNT_W'(UNITS);"),
         ("stream/byte_packer.sv", "fill_q <= in_last_i ? '0 : sum[FILL_W-1:0];", "fill_q <= sum[FILL_W-1:0];"),
         ("stream/byte_packer.sv", "assign r_take = o_free && !flush_q;", "assign r_take = o_free;"),
         ("stream/byte_packer.sv", "flush_q || (r_last_q && !spill);", "flush_q || r_last_q;"),
@@ -251,6 +251,16 @@ PROOFS = [
         ("tx/tx_markers.sv", "to_marker + (7'd127 - 7'(words))", "to_marker + (7'd3 - 7'(words))"),
         ("tx/tx_markers.sv", "assign seen      = !first_q && seen_q;", "assign seen      = seen_q;"),
     ], {"DATA_W": 128}),
+    Proof("tx_pack_formal", [
+        ("tx/tx_pack.sv", "!frame_i.apart && !full_q", "!full_q"),
+        ("tx/tx_pack.sv", "frame_i.length <= 14'(room_q);", "frame_i.length <= 14'(frame_q.pack);"),
+        ("tx/tx_pack.sv", "more: joins,", "more: fits_q,"),
+        ("tx/tx_pack.sv", "if (state_q == Take || goes) begin", "if (state_q == Take || frame_ready_o) begin"),
+        ("tx/tx_pack.sv", "if (has_payload_q) sum_q <= sum_q +", "if (has_payload_q) sum_q <= "),
+        ("tx/tx_pack.sv", "assign segment_valid_o = goes && !frame_q.drop;", "assign segment_valid_o = goes;"),
+        ("tx/tx_pack.sv", "(goes && has_payload_q);", "goes;"),
+        ("tx/tx_pack.sv", "frame_q.says.tcp_flags | frame_i.says.tcp_flags;", "frame_i.says.tcp_flags;"),
+    ], {}, depth=3),
     Proof("walk_check_formal", [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
         ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!silent && !mpa_bad && region_q && !region_bad.bounds;"),

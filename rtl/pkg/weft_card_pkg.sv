@@ -592,7 +592,8 @@ package weft_card_pkg;
   parameter int unsigned CNT_RX_STALL_CARRY_CYCLES = 89;
   parameter int unsigned CNT_RX_SEGMENTS_BEYOND = 90;
   parameter int unsigned CNT_RX_ISLANDS_FULL = 91;
-  parameter int unsigned NUM_COUNTERS = 92;
+  parameter int unsigned CNT_TX_FPDUS_PACKED = 92;
+  parameter int unsigned NUM_COUNTERS = 93;
 
   // A row of FLOW_KEY.
   typedef struct packed {
@@ -626,7 +627,7 @@ package weft_card_pkg;
   parameter int unsigned FLOW_RX_ROW_CHECK_ONLY_BIT = 4;  // FPDUs are framed and checked, their CRC too, but not placed: each good one is for the engine
   parameter int unsigned FLOW_RX_ROW_PORT_BIT = 5;  // the port that has its reports and raw frames, also while the row is not valid; with one port without meaning
   parameter int unsigned FLOW_RX_ROW_CARRY_BIT = 6;  // an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. A segment that is not one FPDU waits until those before are framed
-  parameter int unsigned FLOW_RX_ROW_BEYOND_BIT = 7;  // if neither check_only nor carry is set: Writes and Read Responses beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed
+  parameter int unsigned FLOW_RX_ROW_BEYOND_BIT = 7;  // if neither check_only nor carry is set: Writes, Read Responses and messages of queue 0 beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed
 
   // A row of ATTACH.
   typedef struct packed {
@@ -646,7 +647,8 @@ package weft_card_pkg;
 
   // A row of FLOW_TX.
   typedef struct packed {
-    logic [255:0] rsvd_32;
+    logic [239:0] rsvd_34;
+    logic [15:0] pack;  // FPDUs of messages that wait behind each other share a segment of at most so many octets of payload, 2048 at most (card.md, Sending: jobs). 0: each has its own
     logic [31:0] marker_base;  // TCP sequence number of the first marker sent
     logic [15:0] remote_port;  // TCP destination port
     logic [15:0] local_port;  // TCP source port
@@ -1325,7 +1327,8 @@ package weft_card_pkg;
   parameter int unsigned PROC_ENGINE_SHORT_WAY_BIT = 3;  // usual segments are handled the short way
   parameter int unsigned PROC_ENGINE_ATTACH_BIT = 4;  // the card frames and places
   parameter int unsigned PROC_ENGINE_CARRY_BIT = 5;  // FLOW_RX asks for carry where segments are cut
-  parameter int unsigned PROC_ENGINE_BEYOND_BIT = 6;  // FLOW_RX asks for Writes and Read Responses beyond gaps to be placed
+  parameter int unsigned PROC_ENGINE_BEYOND_BIT = 6;  // FLOW_RX asks for Writes, Read Responses and messages of queue 0 beyond gaps to be placed
+  parameter int unsigned PROC_ENGINE_PACK_BIT = 7;  // FLOW_TX asks for FPDUs that wait to share segments
 
   // Where the queues of a queue pair are, or a shared receive queue is, in the processor's memory, where the host writes it before QUEUES. Offsets are from the begin of the memory that both share (proc_engine), multiples of 64.
   typedef struct packed {

@@ -1,18 +1,19 @@
-// Concatenates pieces of 1 to DATA_W/8 bytes into full beats, up to the piece with `last`.
+// Concatenates pieces of 1 to DATA_W/UNIT_W units, bytes if nothing else is said, into full beats, up to the piece with `last`.
 //
 // Handshake: ready/valid at both ends, output held until taken. Latency two cycles. One piece a cycle, and one cycle more for a packet whose last
 //            piece spills into another beat.
 // Pipeline:  stage  | registers        | what happens                           | hazards
 //            rotate | r_data_q, fill_q | the piece is rotated to the fill level
-//            merge  | o_data_q, rest_q | it is merged with the bytes left       | flush_q: a spill takes a cycle, and stalls rotate
-// Why:       A piece never has zero bytes. Bytes behind `out_count_o` are undefined.
+//            merge  | o_data_q, rest_q | it is merged with the units left       | flush_q: a spill takes a cycle, and stalls rotate
+// Why:       A piece never has zero units. Those behind `out_count_o` are undefined.
 
 `include "weft_assert.svh"
 
 module byte_packer #(
   parameter  int unsigned DATA_W  = 512,
-  localparam int unsigned BYTES   = DATA_W / 8,
-  localparam int unsigned FILL_W  = $clog2(BYTES),
+  parameter  int unsigned UNIT_W  = 8,
+  localparam int unsigned UNITS   = DATA_W / UNIT_W,
+  localparam int unsigned FILL_W  = $clog2(UNITS),
   localparam int unsigned COUNT_W = FILL_W + 1
 ) (
   input logic clk_i,
@@ -32,8 +33,8 @@ module byte_packer #(
 );
 
   // ---------------------------------------------------------------- rotate
-  logic [ FILL_W-1:0] fill_q;  // bytes of the packet that do not fill a beat yet
-  logic [COUNT_W-1:0] sum;  // at most 2 * BYTES - 1
+  logic [ FILL_W-1:0] fill_q;  // units of the packet that do not fill a beat yet
+  logic [COUNT_W-1:0] sum;  // at most 2 * UNITS - 1
   logic [ DATA_W-1:0] rotated;
   logic r_valid_q, r_last_q, r_take;
   logic [ DATA_W-1:0] r_data_q;
@@ -46,7 +47,7 @@ module byte_packer #(
   always_comb begin
     rotated = in_data_i;
     for (int unsigned s = 0; s < FILL_W; s++) begin
-      if (fill_q[s]) rotated = (rotated << (8 << s)) | (rotated >> (DATA_W - (8 << s)));
+      if (fill_q[s]) rotated = (rotated << (UNIT_W << s)) | (rotated >> (DATA_W - (UNIT_W << s)));
     end
   end
 
@@ -76,15 +77,15 @@ module byte_packer #(
   logic [DATA_W-1:0] o_data_q;
   logic [COUNT_W-1:0] o_count_q, flush_count_q;
 
-  assign full   = r_sum_q >= COUNT_W'(BYTES);
-  assign spill  = r_last_q && r_sum_q > COUNT_W'(BYTES);
+  assign full   = r_sum_q >= COUNT_W'(UNITS);
+  assign spill  = r_last_q && r_sum_q > COUNT_W'(UNITS);
   assign o_free = !o_valid_q || out_ready_i;
   assign r_take = o_free && !flush_q;
   assign o_load = flush_q || (r_valid_q && (full || r_last_q));
 
   always_comb begin
-    for (int unsigned b = 0; b < BYTES; b++) begin
-      merged[8*b+:8] = FILL_W'(b) < r_fill_q ? rest_q[8*b+:8] : r_data_q[8*b+:8];
+    for (int unsigned u = 0; u < UNITS; u++) begin
+      merged[UNIT_W*u+:UNIT_W] = FILL_W'(u) < r_fill_q ? rest_q[UNIT_W*u+:UNIT_W] : r_data_q[UNIT_W*u+:UNIT_W];
     end
   end
 
@@ -102,10 +103,10 @@ module byte_packer #(
     if (o_free) begin
       o_data_q  <= flush_q ? rest_q : merged;
       o_last_q  <= flush_q || (r_last_q && !spill);
-      o_count_q <= flush_q ? flush_count_q : full ? COUNT_W'(BYTES) : r_sum_q;
+      o_count_q <= flush_q ? flush_count_q : full ? COUNT_W'(UNITS) : r_sum_q;
       if (r_valid_q && !flush_q) begin
         rest_q        <= full ? r_data_q : merged;
-        flush_count_q <= r_sum_q - COUNT_W'(BYTES);
+        flush_count_q <= r_sum_q - COUNT_W'(UNITS);
       end
     end
   end
@@ -115,11 +116,11 @@ module byte_packer #(
   assign out_count_o = o_count_q;
   assign out_last_o  = o_last_q;
 
-  if (DATA_W < 16 || (1 << FILL_W) * 8 != DATA_W) begin : gen_param_check
-    $error("byte_packer: DATA_W must be a power of two, at least 16");
+  if (UNITS < 2 || (1 << FILL_W) * UNIT_W != DATA_W) begin : gen_param_check
+    $error("byte_packer: DATA_W / UNIT_W must be a power of two, at least 2");
   end
-  `WEFT_ASSERT(piece_size, in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(BYTES))
-  `WEFT_ASSERT(beats_full, out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(BYTES)))
+  `WEFT_ASSERT(piece_size, in_valid_i -> in_count_i != '0 && in_count_i <= COUNT_W'(UNITS))
+  `WEFT_ASSERT(beats_full, out_valid_o -> out_count_o != '0 && (out_last_o || out_count_o == COUNT_W'(UNITS)))
   `WEFT_STREAM(u_rules, out_valid_o, out_ready_i, out_data_o)
 
 endmodule

@@ -26,6 +26,7 @@ module tx_emit
   input  logic                     payload_valid_i,
   output logic                     payload_ready_o,
   input  logic        [DATA_W-1:0] payload_data_i,
+  output logic                     begun_o,          // pulse: it is the next frame's turn
 
   output logic [  DATA_W-1:0] mac_tx_tdata,
   output logic [DATA_W/8-1:0] mac_tx_tkeep,
@@ -38,9 +39,9 @@ module tx_emit
   output replay_t replay_about_o,
 
   output logic        sent_replay_o,   // with sent_o: it was a replay
-  output logic        sent_o,          // pulses with the last beat: a frame, its bytes, whether it was an FPDU
+  output logic        sent_o,          // pulses with the last beat: a frame, its bytes, its FPDUs
   output logic [15:0] sent_bytes_o,
-  output logic        sent_fpdu_o,
+  output logic [ 4:0] sent_fpdus_o,
   output logic        sent_segment_o,  // the card made its headers
   output logic [31:0] sent_seq_o,      // its sequence number then
   output logic        stall_o
@@ -98,6 +99,8 @@ module tx_emit
   assign payload_ready_o   = load && use_payload_q;
   assign head_take         = load && last_q;
   assign next_take         = !head_valid_q || head_take;
+
+  assign begun_o           = next_take && next_valid_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) head_valid_q <= 1'b0;
@@ -160,7 +163,7 @@ module tx_emit
   // ---------------------------------------------------------------- out, and what was sent
   typedef struct packed {
     logic [14:0] bytes;
-    logic        fpdu;
+    logic [4:0]  fpdus;
     logic        segment;
     logic [31:0] seq;
     logic        replay;
@@ -172,7 +175,7 @@ module tx_emit
 
   assign sent_in = '{
           bytes: bytes_q,
-          fpdu: head_q.fpdu,
+          fpdus: head_q.fpdus,
           segment: head_q.header_bytes != '0,
           seq: head_q.seq,
           replay: head_q.replay,
@@ -200,7 +203,7 @@ module tx_emit
   assign sent_o         = out_valid && out_ready && mac_tx_tlast;
   assign sent_replay_o  = sent.replay;
   assign sent_bytes_o   = 16'(sent.bytes);
-  assign sent_fpdu_o    = sent.fpdu;
+  assign sent_fpdus_o   = sent.fpdus;
   assign sent_segment_o = sent.segment;
   assign sent_seq_o     = sent.seq;
   assign stall_o        = mac_tx_tvalid && !mac_tx_tready;

@@ -25,11 +25,12 @@ module tx_flow_table
   output logic                lookup_ready_o,
   input  logic         [15:0] lookup_flow_i,
   output flow_tx_row_t        lookup_row_o,
+  output logic                written_o,       // pulse: a lookup in the next cycle may find another row
 
   output logic idle_o
 );
 
-  localparam int unsigned ROW_BITS = 256;
+  localparam int unsigned ROW_BITS = 272;
   localparam int unsigned INDEX_W = NUM_FLOWS > 1 ? $clog2(NUM_FLOWS) : 1;
 
   logic               cleared_q;
@@ -103,8 +104,9 @@ module tx_flow_table
 
   assign row             = missing_q ? '0 : rdata;
   assign tbl_rsp_valid_o = rsp_valid_q;
-  assign tbl_rsp_o       = '{refused: refused_q, row: {256'd0, row}};
-  assign lookup_row_o    = {256'd0, row};
+  assign tbl_rsp_o       = '{refused: refused_q, row: 512'(row)};
+  assign lookup_row_o    = 512'(row);
+  assign written_o       = host_write;
   assign idle_o          = cleared_q && !tbl_req_valid_i && !rsp_valid_q;
 
   logic unused;

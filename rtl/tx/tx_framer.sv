@@ -3,13 +3,15 @@
 // Handshake: ready/valid at the pieces and at the MAC. `layout_*` has an item for each frame with payload. `frame_*` has one for each frame, after
 //            its last piece at the earliest. Ready of both is early: three more may come while it is low.
 // Pipeline:  pieces ─► byte_packer ─► markers ─┬─► store ──────────────────────────────────┐
-//            layout ───────────────────────────┘└► CRC, sum ─► tcp ─► headers, commands ─► emit ─► MAC
+//            layout ───────────────────────────┘└► CRC, sum ─► pack ─► tcp ─► headers ─► join ─► emit ─► MAC
 //            headers' fields, when the payload is all read ──┘
 //            stage                 | what happens                                | hazards
 //            byte_packer, u_filled | pieces to full beats
 //            tx_markers            | markers are inserted, four cycles
 //            tx_store, tx_digest   | payload is stored; CRC and sum of it        | both ready, else neither takes the beat
-//            tx_tcp                | headers with checksums, four cycles a frame | waits for sum and CRC
+//            tx_pack               | FPDUs that wait share a segment             | waits for sum and CRC
+//            tx_tcp                | headers with checksums, four cycles a frame
+//            tx_join               | payloads of a segment become one            | its header waits for the last of them
 //            tx_emit               | headers and payload are joined              | a frame has no gap once begun
 // Why:       A frame waits in the store until its checksum is known, then goes out without a gap.
 
@@ -36,6 +38,8 @@ module tx_framer
   input  logic                  frame_valid_i,
   output logic                  frame_ready_o,
   input  frame_t                frame_i,
+  input  logic    [       15:0] frame_flow_i,
+  input  logic                  frame_port_i,
 
   output logic [  DATA_W-1:0] mac_tx_tdata,
   output logic [DATA_W/8-1:0] mac_tx_tkeep,
@@ -51,7 +55,7 @@ module tx_framer
   output logic        drop_o,          // pulses, for the counters and the idle signal
   output logic        sent_o,
   output logic [15:0] sent_bytes_o,
-  output logic        sent_fpdu_o,
+  output logic [ 4:0] sent_fpdus_o,
   output logic        sent_segment_o,
   output logic [31:0] sent_seq_o,
   output logic        stall_o
@@ -63,7 +67,7 @@ module tx_framer
   logic layout_valid, layout_ready, layout_room, frame_valid, frame_ready, frame_room;
   logic kept_valid, kept_ready;
   layout_t layout, kept;
-  frame_t frame;
+  frame_t followed, frame;
   logic [$clog2(FRAMES+1)-1:0] layouts, frames;
 
   fifo_sync #(
@@ -95,15 +99,26 @@ module tx_framer
     .shown_o    ()
   );
 
+  tx_follow u_follow (
+    .clk_i,
+    .rst_ni,
+    .frame_valid_i,
+    .frame_i,
+    .flow_i (frame_flow_i),
+    .port_i (frame_port_i),
+    .frame_o(followed)
+  );
+
   fifo_sync #(
     .WIDTH($bits(frame_t)),
-    .DEPTH(FRAMES)
+    .DEPTH(FRAMES),
+    .HEAD (1'b1)
   ) u_frames (
     .clk_i,
     .rst_ni,
     .wr_valid_i(frame_valid_i),
     .wr_ready_o(frame_room),
-    .wr_data_i (frame_i),
+    .wr_data_i (followed),
     .rd_valid_o(frame_valid),
     .rd_ready_i(frame_ready),
     .rd_data_o (frame),
@@ -187,6 +202,10 @@ module tx_framer
   logic [31:0] sum, crc;
   logic fetch_in_valid, fetch_in_ready, fetch_valid, fetch_ready;
   fetch_t fetch_in, fetch;
+  logic segment_valid, segment_ready, begun;
+  frame_t       segment;
+  logic   [4:0] segment_fpdus;
+  logic [21:0] segment_sum, segment_crcs;
   logic header_in_valid, header_in_ready, header_valid, header_ready;
   out_header_t header_in, header;
 
@@ -210,25 +229,43 @@ module tx_framer
     .crc_o      (crc)
   );
 
+  tx_pack u_pack (
+    .clk_i,
+    .rst_ni,
+    .frame_valid_i  (frame_valid),
+    .frame_ready_o  (frame_ready),
+    .frame_i        (frame),
+    .sum_valid_i    (sum_valid),
+    .sum_ready_o    (sum_ready),
+    .sum_i          (sum),
+    .crc_valid_i    (crc_valid),
+    .crc_ready_o    (crc_ready),
+    .crc_i          (crc),
+    .fetch_valid_o  (fetch_in_valid),
+    .fetch_ready_i  (fetch_in_ready),
+    .fetch_o        (fetch_in),
+    .segment_valid_o(segment_valid),
+    .segment_ready_i(segment_ready),
+    .segment_o      (segment),
+    .segment_fpdus_o(segment_fpdus),
+    .segment_sum_o  (segment_sum),
+    .segment_crcs_o (segment_crcs),
+    .begun_i        (begun),
+    .drop_o
+  );
+
   tx_tcp u_tcp (
     .clk_i,
     .rst_ni,
-    .frame_valid_i (frame_valid),
-    .frame_ready_o (frame_ready),
-    .frame_i       (frame),
-    .sum_valid_i   (sum_valid),
-    .sum_ready_o   (sum_ready),
-    .sum_i         (sum),
-    .crc_valid_i   (crc_valid),
-    .crc_ready_o   (crc_ready),
-    .crc_i         (crc),
-    .fetch_valid_o (fetch_in_valid),
-    .fetch_ready_i (fetch_in_ready),
-    .fetch_o       (fetch_in),
+    .frame_valid_i (segment_valid),
+    .frame_ready_o (segment_ready),
+    .frame_i       (segment),
+    .fpdus_i       (segment_fpdus),
+    .sum_i         (segment_sum),
+    .crcs_i        (segment_crcs),
     .header_valid_o(header_in_valid),
     .header_ready_i(header_in_ready),
-    .header_o      (header_in),
-    .drop_o        (drop_o)
+    .header_o      (header_in)
   );
 
   fifo_sync #(
@@ -262,8 +299,9 @@ module tx_framer
   );
 
   // ---------------------------------------------------------------- out
-  logic payload_valid, payload_ready;
-  logic [DATA_W-1:0] payload_data;
+  logic stored_valid, stored_ready, stored_last, payload_valid, payload_ready, whole_valid, whole_ready;
+  logic [DATA_W-1:0] stored_data, payload_data;
+  logic [COUNT_W-3:0] stored_words;
 
   tx_store #(
     .DATA_W(DATA_W)
@@ -276,9 +314,32 @@ module tx_framer
     .fetch_valid_i(fetch_valid),
     .fetch_ready_o(fetch_ready),
     .fetch_i      (fetch),
-    .out_valid_o  (payload_valid),
-    .out_ready_i  (payload_ready),
-    .out_data_o   (payload_data)
+    .out_valid_o  (stored_valid),
+    .out_ready_i  (stored_ready),
+    .out_data_o   (stored_data),
+    .out_words_o  (stored_words),
+    .out_last_o   (stored_last)
+  );
+
+  tx_join #(
+    .DATA_W(DATA_W)
+  ) u_join (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i      (stored_valid),
+    .in_ready_o      (stored_ready),
+    .in_data_i       (stored_data),
+    .in_words_i      (stored_words),
+    .in_last_i       (stored_last),
+    .out_valid_o     (payload_valid),
+    .out_ready_i     (payload_ready),
+    .out_data_o      (payload_data),
+    .header_valid_i  (header_valid),
+    .header_ready_o  (header_ready),
+    .header_payload_i(header.payload_bytes != '0),
+    .header_parts_i  (header.fpdus > 5'd1),
+    .header_valid_o  (whole_valid),
+    .header_ready_i  (whole_ready)
   );
 
   tx_emit #(
@@ -286,12 +347,13 @@ module tx_framer
   ) u_emit (
     .clk_i,
     .rst_ni,
-    .header_valid_i (header_valid),
-    .header_ready_o (header_ready),
+    .header_valid_i (whole_valid),
+    .header_ready_o (whole_ready),
     .header_i       (header),
     .payload_valid_i(payload_valid),
     .payload_ready_o(payload_ready),
     .payload_data_i (payload_data),
+    .begun_o        (begun),
     .mac_tx_tdata,
     .mac_tx_tkeep,
     .mac_tx_tlast,
@@ -303,7 +365,7 @@ module tx_framer
     .sent_replay_o,
     .sent_o,
     .sent_bytes_o,
-    .sent_fpdu_o,
+    .sent_fpdus_o,
     .sent_segment_o,
     .sent_seq_o,
     .stall_o

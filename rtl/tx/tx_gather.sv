@@ -56,12 +56,14 @@ module tx_gather
   output logic [COUNT_W-1:0] piece_count_o,
   output logic               piece_last_o,
 
-  output logic    layout_valid_o,
-  input  logic    layout_ready_i,
-  output layout_t layout_o,
-  output logic    frame_valid_o,   // see Handshake: layout_ready_i and frame_ready_i are used
-  input  logic    frame_ready_i,   // when a step begins
-  output frame_t  frame_o,
+  output logic           layout_valid_o,
+  input  logic           layout_ready_i,
+  output layout_t        layout_o,
+  output logic           frame_valid_o,   // see Handshake: layout_ready_i and frame_ready_i are used
+  input  logic           frame_ready_i,   // when a step begins
+  output frame_t         frame_o,
+  output logic    [15:0] frame_flow_o,
+  output logic           frame_port_o,
 
   output logic [PORTS-1:0] rpt_valid_o,  // by port
   input  logic             rpt_ready_i,  // likewise
@@ -361,6 +363,8 @@ module tx_gather
   end
 
   assign frame_valid_o = end_frame_q;
+  assign frame_flow_o  = end_flow_q;
+  assign frame_port_o  = abort_epoch_o.port;
   assign abort_o       = failed_q;
 
   always_comb begin

@@ -25,6 +25,7 @@ module tx_job_check
   input  logic                lookup_ready_i,
   output logic         [15:0] lookup_flow_o,
   input  flow_tx_row_t        lookup_row_i,
+  input  logic                written_i,       // a row was written
 
   output logic     checked_valid_o,
   input  logic     checked_ready_i,
@@ -102,10 +103,25 @@ module tx_job_check
     if (state_q == Check) status_q <= status_d;
   end
 
+  // ---------------------------------------------------------------- whether the row may be another one than that of the job before
+  // Jobs that send nothing do not count: what comes behind them is compared with what was sent before.
+  logic written_q, fresh_q;  // since the last lookup; since the row of the last good job
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      written_q <= 1'b0;
+      fresh_q   <= 1'b0;
+    end else begin
+      written_q <= written_i || (written_q && !(lookup_valid_o && lookup_ready_i));
+      if (lookup_valid_o && lookup_ready_i) fresh_q <= fresh_q || written_q;
+      else if (checked_valid_o && checked_ready_i && status_q == STATUS_DONE) fresh_q <= 1'b0;
+    end
+  end
+
   assign lookup_valid_o  = state_q == Lookup && job_valid_i;
   assign lookup_flow_o   = job_i.flow;
   assign checked_valid_o = state_q == HandOver && job_valid_i;
   assign job_ready_o     = state_q == HandOver && checked_ready_i;
-  assign checked_o       = '{status: status_q, number: job_number_i, epoch: epoch_i, row: row_q, job: job_i};
+  assign checked_o       = '{status: status_q, number: job_number_i, epoch: epoch_i, fresh: fresh_q, row: row_q, job: job_i};
 
 endmodule

@@ -60,6 +60,7 @@ module tx_segmenter
   flow_tx_row_t               row_q;
   logic         [ 31:0]       number_q;
   epoch_t                     epoch_q;
+  logic                       fresh_q;
   logic         [  1:0]       status_q;
   logic         [  3:0][63:0] sge_iova_q;  // element 0 is the current one
   logic         [  3:0][31:0] sge_len_q;
@@ -172,6 +173,7 @@ module tx_segmenter
         row_q <= checked_i.row;
         number_q <= checked_i.number;
         epoch_q <= checked_i.epoch;
+        fresh_q <= checked_i.fresh;
         status_q <= checked_i.status;
         left_q <= checked_i.job.length;
         sge_iova_q <= {checked_i.job.sge3_iova, checked_i.job.sge2_iova, checked_i.job.sge1_iova, checked_i.job.sge0_iova};
@@ -224,6 +226,7 @@ module tx_segmenter
       end
       Next: begin
         left_q                             <= left_q - 32'(chunk_q);
+        fresh_q                            <= 1'b0;
         job_q.seq                          <= job_q.seq + 32'(length_q);
         {to_carry_q, job_q.to_or_mo[31:0]} <= 33'(job_q.to_or_mo[31:0]) + 33'(chunk_q);
         if (iova_carry_q) sge_iova_q[0][63:32] <= sge_iova_q[0][63:32] + 32'd1;
@@ -323,6 +326,8 @@ module tx_segmenter
             fpdu: message,
             crc: append_crc || (message && row_q.flags[FLOW_TX_ROW_CRC_BIT]),
             timestamps: row_q.flags[FLOW_TX_ROW_TIMESTAMPS_BIT],
+            apart: fresh_q || !message,
+            pack: 32'(row_q.pack) >= MAX_PACK_BYTES ? 12'(MAX_PACK_BYTES) : row_q.pack[11:0],
             length: length,
             says: job_q.kind == JOB_KIND_REPLAY ? says_replay(about) : headers
         }
@@ -330,7 +335,7 @@ module tx_segmenter
   end
 
   logic unused;
-  assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_32,
+  assign unused = ^{job_q.ddp_rsvd[7:6], job_q.ddp_rsvd[1:0], job_q.length, job_q.sge_count, row_q.rsvd_3, row_q.rsvd_34,
                     job_q.number, job_q.rsvd_56, job_q[1023:512], row_q.flags[7:4],
                     row_q.flags[FLOW_TX_ROW_VALID_BIT], job_q.flags[7:6], phase[1:0], spaces_q[6:0]};
 

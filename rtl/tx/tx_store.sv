@@ -7,7 +7,7 @@
 //            command | now_q, left_q  | fetch or drop, in order                 | a drop takes one cycle
 //            read    | m_valid_q      | a beat is read                          | credit_q: room in u_out
 //            CRC     | c_data_q       | the CRC replaces the packet's last word
-//            out     | u_out, u_shown | FIFO and register slice
+//            out     | u_out          | FIFO
 
 `include "weft_assert.svh"
 
@@ -29,14 +29,17 @@ module tx_store
   output logic   fetch_ready_o,
   input  fetch_t fetch_i,
 
-  output logic              out_valid_o,
-  input  logic              out_ready_i,
-  output logic [DATA_W-1:0] out_data_o
+  output logic               out_valid_o,
+  input  logic               out_ready_i,
+  output logic [ DATA_W-1:0] out_data_o,
+  output logic [COUNT_W-3:0] out_words_o,  // in the beat, a last one that is not full among them
+  output logic               out_last_o    // the last beat of a segment's payload
 );
 
   localparam int unsigned BEAT_BYTES = DATA_W / 8;
   localparam int unsigned LANE_W = COUNT_W - 1;
   localparam int unsigned WORDS = DATA_W / 32;
+  localparam int unsigned WORD_W = LANE_W - 2;
   localparam int unsigned DEPTH = BYTES / BEAT_BYTES;
   localparam int unsigned ADDR_W = $clog2(DEPTH);
   localparam int unsigned OUT_DEPTH = 8;
@@ -111,8 +114,9 @@ module tx_store
   end
 
   // ---------------------------------------------------------------- memory
-  logic m_valid_q, m_crc_q;
-  logic [LANE_W-3:0] m_word_q;  // where the CRC goes: the packet's last word
+  logic m_valid_q, m_crc_q, m_end_q;
+  logic [LANE_W-1:0] last_lane;  // of the packet's last beat
+  logic [WORD_W-1:0] m_word_q;  // the beat's last word: at the packet's end that of the CRC
   logic [      31:0] m_crc_value_q;
   logic [DATA_W-1:0] m_data;
 
@@ -135,15 +139,19 @@ module tx_store
     else m_valid_q <= read;
   end
 
+  assign last_lane = LANE_W'(now_q.length) - 1'b1;
+
   always_ff @(posedge clk_i) begin
     m_crc_q       <= now_q.crc && last_q;
-    m_word_q      <= now_q.length[LANE_W-1:2] - 1'b1;
+    m_end_q       <= last_q && !now_q.more;
+    m_word_q      <= last_q ? last_lane[LANE_W-1:2] : '1;
     m_crc_value_q <= now_q.crc_value;
   end
 
   // ---------------------------------------------------------------- CRC in its place
-  logic c_valid_q, out_room, kept_valid, kept_ready;
-  logic [DATA_W-1:0] c_data_q, kept_data;
+  logic c_valid_q, c_end_q, out_room;
+  logic [WORD_W-1:0] c_word_q, out_word;
+  logic [DATA_W-1:0] c_data_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) c_valid_q <= 1'b0;
@@ -151,42 +159,32 @@ module tx_store
   end
 
   always_ff @(posedge clk_i) begin
+    c_end_q  <= m_end_q;
+    c_word_q <= m_word_q;
     for (int unsigned w = 0; w < WORDS; w++) begin
-      c_data_q[32*w+:32] <= m_crc_q && m_word_q == (LANE_W - 2)'(w) ? m_crc_value_q : m_data[32*w+:32];
+      c_data_q[32*w+:32] <= m_crc_q && m_word_q == WORD_W'(w) ? m_crc_value_q : m_data[32*w+:32];
     end
   end
 
   fifo_sync #(
-    .WIDTH(DATA_W),
+    .WIDTH(1 + WORD_W + DATA_W),
     .DEPTH(OUT_DEPTH)
   ) u_out (
     .clk_i,
     .rst_ni,
     .wr_valid_i(c_valid_q),
     .wr_ready_o(out_room),
-    .wr_data_i (c_data_q),
-    .rd_valid_o(kept_valid),
-    .rd_ready_i(kept_ready),
-    .rd_data_o (kept_data),
+    .wr_data_i ({c_end_q, c_word_q, c_data_q}),
+    .rd_valid_o(out_valid_o),
+    .rd_ready_i(out_ready_i),
+    .rd_data_o ({out_last_o, out_word, out_data_o}),
     .count_o   ()
   );
 
-  stream_slice #(
-    .WIDTH(DATA_W)
-  ) u_shown (
-    .clk_i,
-    .rst_ni,
-    .in_valid_i (kept_valid),
-    .in_ready_o (kept_ready),
-    .in_data_i  (kept_data),
-    .out_valid_o(out_valid_o),
-    .out_ready_i(out_ready_i),
-    .out_data_o (out_data_o),
-    .shown_o    ()
-  );
+  assign out_words_o = (WORD_W + 1)'(out_word) + 1'b1;
 
   logic unused;
-  assign unused = out_room;
+  assign unused = ^{out_room, last_lane[1:0]};
 
   if ((1 << ADDR_W) != DEPTH || BYTES < 2 * 9216) begin : gen_param_check
     $error("tx_store: BYTES must be a power of two, and hold two of the longest frames");

@@ -1,16 +1,14 @@
-// Builds Ethernet, IPv4 and TCP headers with their checksums, and releases the frame's payload from the store.
+// Builds Ethernet, IPv4 and TCP headers with their checksums.
 //
-// Handshake: ready/valid. Header and fetch command are sent together, when both are ready. Four cycles a frame. The register takes the next frame at
-//            the end of the present one.
-// Pipeline:  frame ─► register, with sums of its words in groups ─┬─► sums ─► folded ─► header, fetch command
-//            sum and CRC of its payload ──────────────────────────┘
+// Handshake: ready/valid. Four cycles a frame. The register takes the next frame at the end of the present one.
+// Pipeline:  frame ─► register, with sums of its words in groups ─► sums ─► folded ─► header
 //            state  | registers                   | what happens
-//            Wait   | ip_part_q, tcp_q, payload_q | sum and CRC of the payload are awaited
+//            Wait   | ip_part_q, tcp_q, payload_q | a frame is there
 //            Add    | ip_sum_q, tcp_sum_q         | sums
 //            Fold   | ip_once_q, tcp_once_q       | folded once
-//            Out    |                             | folded twice, inverted; header and command are sent
+//            Out    |                             | folded twice, inverted; the header is sent
 // Why:       All sums are of 16-bit words with the first byte in bits 7:0: the ones' complement sum has either order (RFC 1071 §2 B). Addresses serve
-//            both the IPv4 header and TCP's pseudo header. Of a frame to drop only the payload is discarded.
+//            both the IPv4 header and TCP's pseudo header.
 
 module tx_tcp
   import weft_tx_pkg::*;
@@ -21,21 +19,13 @@ module tx_tcp
   input  logic          frame_valid_i,
   output logic          frame_ready_o,
   input  frame_t        frame_i,
-  input  logic          sum_valid_i,
-  output logic          sum_ready_o,
-  input  logic   [31:0] sum_i,
-  input  logic          crc_valid_i,
-  output logic          crc_ready_o,
-  input  logic   [31:0] crc_i,
+  input  logic   [ 4:0] fpdus_i,
+  input  logic   [21:0] sum_i,          // of its payload but for CRCs, and of those
+  input  logic   [21:0] crcs_i,
 
-  output logic        fetch_valid_o,
-  input  logic        fetch_ready_i,
-  output fetch_t      fetch_o,
   output logic        header_valid_o,
   input  logic        header_ready_i,
-  output out_header_t header_o,
-
-  output logic drop_o  // pulse: a frame was dropped
+  output out_header_t header_o
 );
 
   localparam int unsigned ETHERNET = 14;
@@ -52,12 +42,13 @@ module tx_tcp
   } state_e;
 
   state_e state_q;
-  logic frame_valid_q, has_payload_q, ready, out_taken;
-  frame_t        frame_q;
-  logic   [15:0] id_q;
+  logic frame_valid_q, out_taken;
+  frame_t       frame_q;
+  logic   [4:0] fpdus_q;
+  logic [21:0] sum_q, crcs_q;
+  logic [15:0] id_q;
 
   assign frame_ready_o = !frame_valid_q || out_taken;
-  assign ready         = frame_valid_q && (!has_payload_q || sum_valid_i) && (!frame_q.crc || crc_valid_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) frame_valid_q <= 1'b0;
@@ -116,7 +107,9 @@ module tx_tcp
   always_ff @(posedge clk_i) begin
     if (frame_ready_o) begin
       frame_q <= frame_i;
-      has_payload_q <= frame_i.length != '0;
+      fpdus_q <= fpdus_i;
+      sum_q <= sum_i;
+      crcs_q <= crcs_i;
       ip_q <= 18'(swap16(
           16'(frame_i.length)
       )) + 18'(swap16(
@@ -153,11 +146,11 @@ module tx_tcp
     end
   end
 
-  logic [19:0] ip_part_q, ip_sum_q, payload_q;
+  logic [19:0] ip_part_q, ip_sum_q;
   logic [20:0] tcp_q;
-  logic [21:0] tcp_sum_q;
-  logic [31:0] crc_q;
-  logic [16:0] crc_sum_q, ip_once_q, tcp_once_q;
+  logic [22:0] payload_q;
+  logic [23:0] tcp_sum_q;
+  logic [16:0] ip_once_q, tcp_once_q;
   logic [15:0] ip_check, tcp_check;
 
   // Wait, Add, Fold, Out: a step in each. Folded once, a sum has 17 bits, and its carry fits.
@@ -165,35 +158,23 @@ module tx_tcp
     if (state_q == Wait) begin
       ip_part_q <= 20'(ip_q) + 20'(IP_WORDS) + 20'(swap16(id_q));
       tcp_q     <= (21'(ports_q) + 21'(numbers_q)) + (21'(stamps_q) + 21'(fields_q)) + 21'(addresses_q);
-      payload_q <= has_payload_q ? 20'(sum_i[15:0]) + 20'(sum_i[31:16]) : '0;
-      crc_q     <= frame_q.crc ? crc_i : 32'd0;
-      crc_sum_q <= frame_q.crc ? 17'(crc_i[15:0]) + 17'(crc_i[31:16]) : '0;
+      payload_q <= 23'(sum_q) + 23'(crcs_q);
     end
     ip_sum_q   <= ip_part_q + 20'(addresses_q);
-    tcp_sum_q  <= 22'(tcp_q) + 22'(payload_q) + 22'(crc_sum_q);
+    tcp_sum_q  <= 24'(tcp_q) + 24'(payload_q);
     ip_once_q  <= 17'(ip_sum_q[15:0]) + 17'(ip_sum_q[19:16]);
-    tcp_once_q <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[21:16]);
+    tcp_once_q <= 17'(tcp_sum_q[15:0]) + 17'(tcp_sum_q[23:16]);
   end
-  assign ip_check  = ~(ip_once_q[15:0] + 16'(ip_once_q[16]));
-  assign tcp_check = ~(tcp_once_q[15:0] + 16'(tcp_once_q[16]));
+  assign ip_check       = ~(ip_once_q[15:0] + 16'(ip_once_q[16]));
+  assign tcp_check      = ~(tcp_once_q[15:0] + 16'(tcp_once_q[16]));
 
   // ---------------------------------------------------------------- out
-  logic want_header, want_fetch;
-
-  assign want_header    = !frame_q.drop;
-  assign want_fetch     = has_payload_q;
-  assign out_taken      = state_q == Out && (!want_header || header_ready_i) && (!want_fetch || fetch_ready_i);
-
-  assign header_valid_o = out_taken && want_header;
-  assign fetch_valid_o  = out_taken && want_fetch;
-  assign fetch_o        = '{drop: frame_q.drop, crc: frame_q.crc, length: frame_q.length, crc_value: crc_q};
-  assign drop_o         = out_taken && frame_q.drop;
-  assign sum_ready_o    = out_taken && has_payload_q;
-  assign crc_ready_o    = out_taken && frame_q.crc;
+  assign header_valid_o = state_q == Out;
+  assign out_taken      = header_valid_o && header_ready_i;
 
   always_comb begin
     header_o = '{
-        fpdu: frame_q.fpdu,
+        fpdus: fpdus_q,
         replay: frame_q.replay,
         seq: frame_q.says.seq,
         payload_bytes: frame_q.length,
@@ -212,14 +193,17 @@ module tx_tcp
       id_q    <= '0;
     end else begin
       unique case (state_q)
-        Wait:    if (ready) state_q <= Add;
+        Wait:    if (frame_valid_q) state_q <= Add;
         Add:     state_q <= Fold;
         Fold:    state_q <= Out;
         Out:     if (out_taken) state_q <= Wait;
         default: state_q <= Wait;
       endcase
-      if (out_taken && !frame_q.drop && !frame_q.raw) id_q <= id_q + 1'b1;
+      if (out_taken && !frame_q.raw) id_q <= id_q + 1'b1;
     end
   end
+
+  logic unused;
+  assign unused = ^{frame_q.drop, frame_q.fpdu, frame_q.crc, frame_q.apart, frame_q.pack};
 
 endmodule

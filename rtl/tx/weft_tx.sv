@@ -94,7 +94,7 @@ module weft_tx
   epoch_t                          job_epoch;
   logic   [PORTS-1:0][EPOCH_W-1:0] epoch;
   logic   [PORTS-1:0]              job_reset;
-  logic lookup_valid, lookup_ready, checked_valid, checked_ready;
+  logic lookup_valid, lookup_ready, row_written, checked_valid, checked_ready;
   logic         [15:0] lookup_flow;
   flow_tx_row_t        lookup_row;
   checked_t            checked;
@@ -147,6 +147,7 @@ module weft_tx
     .lookup_ready_o(lookup_ready),
     .lookup_flow_i (lookup_flow),
     .lookup_row_o  (lookup_row),
+    .written_o     (row_written),
     .idle_o        (table_idle)
   );
 
@@ -163,6 +164,7 @@ module weft_tx
     .lookup_ready_i (lookup_ready),
     .lookup_flow_o  (lookup_flow),
     .lookup_row_i   (lookup_row),
+    .written_i      (row_written),
     .checked_valid_o(checked_valid),
     .checked_ready_i(checked_ready),
     .checked_o      (checked)
@@ -204,8 +206,10 @@ module weft_tx
   logic [ DATA_W-1:0] piece_data;
   logic [COUNT_W-1:0] piece_count;
   logic layout_valid, layout_ready, frame_valid, frame_ready;
-  layout_t layout;
-  frame_t  frame;
+  layout_t        layout;
+  frame_t         frame;
+  logic    [15:0] frame_flow;
+  logic           frame_port;
   logic [PORTS-1:0] report_valid, report_ready, joined, reports_idle;
   logic [511:0] report;
   logic begin_frame, end_job, bad_job, read_error, read_stall;
@@ -249,6 +253,8 @@ module weft_tx
     .frame_valid_o (frame_valid),
     .frame_ready_i (frame_ready),
     .frame_o       (frame),
+    .frame_flow_o  (frame_flow),
+    .frame_port_o  (frame_port),
     .rpt_valid_o   (report_valid),
     .rpt_ready_i   (&report_ready),
     .rpt_o         (report),
@@ -279,7 +285,8 @@ module weft_tx
 
   // ---------------------------------------------------------------- frames
   logic sent_replay, out;  // out: a frame was sent
-  logic drop, sent, sent_fpdu, sent_segment, mac_stall;
+  logic drop, sent, sent_segment, mac_stall;
+  logic [ 4:0] sent_fpdus;
   logic [15:0] sent_bytes;
   logic [31:0] sent_seq;
 
@@ -299,6 +306,8 @@ module weft_tx
     .frame_valid_i (frame_valid),
     .frame_ready_o (frame_ready),
     .frame_i       (frame),
+    .frame_flow_i  (frame_flow),
+    .frame_port_i  (frame_port),
     .mac_tx_tdata,
     .mac_tx_tkeep,
     .mac_tx_tlast,
@@ -311,7 +320,7 @@ module weft_tx
     .drop_o        (drop),
     .sent_o        (sent),
     .sent_bytes_o  (sent_bytes),
-    .sent_fpdu_o   (sent_fpdu),
+    .sent_fpdus_o  (sent_fpdus),
     .sent_segment_o(sent_segment),
     .sent_seq_o    (sent_seq),
     .stall_o       (mac_stall)
@@ -319,10 +328,12 @@ module weft_tx
 
   // ---------------------------------------------------------------- jobs and frames in flight, counters
   logic [7:0] jobs_q, frames_q;  // jobs behind job_fetch; frames behind gather's first piece
-  logic take_job;
+  logic [4:0] sent_frames;  // of the gather's
+  logic       take_job;
 
-  assign take_job = job_valid && job_ready;
-  assign out      = sent && !sent_replay;
+  assign sent_frames = sent_fpdus == '0 ? 5'd1 : sent_fpdus;
+  assign take_job    = job_valid && job_ready;
+  assign out         = sent && !sent_replay;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -330,7 +341,7 @@ module weft_tx
       frames_q <= '0;
     end else begin
       jobs_q   <= jobs_q + 8'(take_job) - 8'(end_job);
-      frames_q <= frames_q + 8'(begin_frame) - 8'(sent) - 8'(drop);
+      frames_q <= frames_q + 8'(begin_frame) - (sent ? 8'(sent_frames) : 8'd0) - 8'(drop);
     end
   end
 
@@ -345,7 +356,8 @@ module weft_tx
       cnt_inc_o[CNT_TX_JOBS_BAD]          <= 16'(bad_job);
       cnt_inc_o[CNT_TX_FRAMES]            <= 16'(out);
       cnt_inc_o[CNT_TX_BYTES]             <= out ? sent_bytes : 16'd0;
-      cnt_inc_o[CNT_TX_FPDUS]             <= 16'(out && sent_fpdu);
+      cnt_inc_o[CNT_TX_FPDUS]             <= out ? 16'(sent_fpdus) : 16'd0;
+      cnt_inc_o[CNT_TX_FPDUS_PACKED]      <= out ? 16'(sent_frames) - 16'd1 : 16'd0;
       cnt_inc_o[CNT_TX_READ_ERRORS]       <= 16'(read_error);
       cnt_inc_o[CNT_TX_REPORTS_JOINED]    <= 16'(|joined);
       cnt_inc_o[CNT_TX_STALL_READ_CYCLES] <= 16'(read_stall);
@@ -375,7 +387,7 @@ module weft_tx
       trace_o[1].value  <= ended.job;
       trace_o[2].valid  <= out;
       trace_o[2].kind   <= 4'(TRACE_KIND_FRAME_OUT);
-      trace_o[2].detail <= 8'(sent_fpdu) << TRACE_FRAME_OUT_FPDU_BIT | 8'(sent_segment) << TRACE_FRAME_OUT_HEADERS_BIT;
+      trace_o[2].detail <= 8'(sent_fpdus != '0) << TRACE_FRAME_OUT_FPDU_BIT | 8'(sent_segment) << TRACE_FRAME_OUT_HEADERS_BIT;
       trace_o[2].flow   <= NO_FLOW;
       trace_o[2].value  <= sent_seq;
       trace_o[2].info   <= sent_bytes;

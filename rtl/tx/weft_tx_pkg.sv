@@ -6,11 +6,14 @@ package weft_tx_pkg;
 
   // verilator lint_off UNUSEDPARAM
   parameter logic [7:0] TCP_PSH = 8'h08;
+  parameter logic [7:0] TCP_ACK = 8'h10;
 
   parameter logic [31:0] MAX_RAW_BYTES = 32'd9216;
   parameter logic [31:0] MIN_RAW_BYTES = 32'd14;
   parameter logic [31:0] MAX_PAYLOAD_BYTES = 32'd9000;
   parameter logic [31:0] MAX_INLINE_BYTES = 32'd64;
+  parameter logic [31:0] MAX_PACK_BYTES = 32'd2048;  // of a segment of several FPDUs
+  parameter logic [31:0] MAX_PACK_FPDUS = 32'd16;
 
   // Room for the headers before the TCP payload: Ethernet, a VLAN tag, IPv6, TCP with options.
   parameter int unsigned HEADER_BYTES = 96;
@@ -35,6 +38,7 @@ package weft_tx_pkg;
     logic [1:0]   status;  // STATUS_READ_ERROR: the slot itself could not be read
     logic [31:0]  number;
     epoch_t       epoch;
+    logic         fresh;   // FLOW_TX was written since the job before
     flow_tx_row_t row;
     job_t         job;
   } checked_t;
@@ -73,6 +77,8 @@ package weft_tx_pkg;
     logic        fpdu;
     logic        crc;
     logic        timestamps;
+    logic        apart;       // it shares no segment with the frame before
+    logic [11:0] pack;        // most payload of a segment of several FPDUs; 0: none is made
     logic [13:0] length;      // as in layout_t
     headers_t    says;
   } frame_t;
@@ -99,13 +105,14 @@ package weft_tx_pkg;
   typedef struct packed {
     logic        drop;
     logic        crc;
+    logic        more;       // another one follows in its segment
     logic [13:0] length;
     logic [31:0] crc_value;  // first wire byte in bits 7:0
   } fetch_t;
 
   // A frame's headers, to be sent.
   typedef struct packed {
-    logic                      fpdu;
+    logic [4:0]                fpdus;          // in it; 0: it is no FPDU
     logic                      replay;
     logic [31:0]               seq;
     logic [13:0]               payload_bytes;

@@ -127,6 +127,7 @@ impl Ends {
             local_port: self.local_port.to_be_bytes(),
             remote_port: self.remote_port.to_be_bytes(),
             marker_base,
+            pack: 0,
         }
     }
 }

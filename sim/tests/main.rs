@@ -20,6 +20,7 @@ mod mixed;
 mod observe;
 mod order;
 mod pace;
+mod packed;
 mod pcie;
 mod ports;
 mod project;

@@ -1,4 +1,4 @@
-//! Writes and Read Responses beyond a gap, of a flow whose framing is certain there: its card places them and keeps the flow.
+//! Writes and Read Responses beyond a gap (Sends: `beyond_sends`), of a flow whose framing is certain there: its card places them and keeps the flow.
 #![allow(missing_docs)]
 
 use std::ops::Range;

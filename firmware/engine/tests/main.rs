@@ -38,6 +38,7 @@ mod memory_windows;
 mod neighbours;
 mod on_card;
 mod own_controller;
+mod packed;
 mod packets;
 mod queues;
 mod raw_slots;

@@ -5641,10 +5641,12 @@ pub enum Counter {
     RxSegmentsBeyond,
     /// segments beyond a gap that detached their flow: it has as many islands as the card keeps
     RxIslandsFull,
+    /// FPDUs sent that are not the first of their segment (card.md, Sending: jobs)
+    TxFpdusPacked,
 }
 
 /// How many counters there are.
-pub const NUM_COUNTERS: usize = 92;
+pub const NUM_COUNTERS: usize = 93;
 
 impl Counter {
     /// All of them, in order.
@@ -5741,6 +5743,7 @@ impl Counter {
         Counter::RxStallCarryCycles,
         Counter::RxSegmentsBeyond,
         Counter::RxIslandsFull,
+        Counter::TxFpdusPacked,
     ];
 
     /// The name, as in the reference page.
@@ -5838,6 +5841,7 @@ impl Counter {
             Counter::RxStallCarryCycles => "rx_stall_carry_cycles",
             Counter::RxSegmentsBeyond => "rx_segments_beyond",
             Counter::RxIslandsFull => "rx_islands_full",
+            Counter::TxFpdusPacked => "tx_fpdus_packed",
         }
     }
 
@@ -5936,6 +5940,7 @@ impl Counter {
             Counter::RxStallCarryCycles => "cycles in which a segment of a flow that carries waited for the one before to be framed",
             Counter::RxSegmentsBeyond => "segments beyond a gap that were placed as a whole: islands of their flow, which stays attached",
             Counter::RxIslandsFull => "segments beyond a gap that detached their flow: it has as many islands as the card keeps",
+            Counter::TxFpdusPacked => "FPDUs sent that are not the first of their segment (card.md, Sending: jobs)",
         }
     }
 }
@@ -6060,7 +6065,7 @@ impl FlowRxRow {
     pub const PORT: u8 = 0x20;
     /// Bit 6: an attached flow stays the card's where a segment ends inside an FPDU: the card carries the FPDU's octets over to the next segment. A segment that is not one FPDU waits until those before are framed.
     pub const CARRY: u8 = 0x40;
-    /// Bit 7: if neither check_only nor carry is set: Writes and Read Responses beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed.
+    /// Bit 7: if neither check_only nor carry is set: Writes, Read Responses and messages of queue 0 beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed.
     pub const BEYOND: u8 = 0x80;
 
     /// The record as it lies in memory.
@@ -6173,7 +6178,7 @@ impl FlowRxRow {
         self
     }
 
-    /// Bit 7: if neither check_only nor carry is set: Writes and Read Responses beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed.
+    /// Bit 7: if neither check_only nor carry is set: Writes, Read Responses and messages of queue 0 beyond a gap are checked and placed, and the flow stays attached (card.md, Beyond a gap). Without markers each segment begins with an FPDU, as the two ends have agreed.
     pub const fn beyond(&self) -> bool {
         self.flags & Self::BEYOND != 0
     }
@@ -6317,6 +6322,8 @@ pub struct FlowTxRow {
     pub remote_port: [u8; 2],
     /// TCP sequence number of the first marker sent
     pub marker_base: u32,
+    /// FPDUs of messages that wait behind each other share a segment of at most so many octets of payload, 2048 at most (card.md, Sending: jobs). 0: each has its own
+    pub pack: u16,
 }
 
 impl FlowTxRow {
@@ -6342,6 +6349,8 @@ impl FlowTxRow {
     pub const REMOTE_PORT_AT: usize = 26;
     /// Where marker_base begins.
     pub const MARKER_BASE_AT: usize = 28;
+    /// Where pack begins.
+    pub const PACK_AT: usize = 32;
     /// Bit 0: markers are sent.
     pub const MARKERS: u8 = 0x1;
     /// Bit 1: CRC is generated; else the field is 0.
@@ -6365,6 +6374,7 @@ impl FlowTxRow {
         b[24..26].copy_from_slice(&self.local_port);
         b[26..28].copy_from_slice(&self.remote_port);
         b[28..32].copy_from_slice(&self.marker_base.to_le_bytes());
+        b[32..34].copy_from_slice(&self.pack.to_le_bytes());
         b
     }
 
@@ -6382,6 +6392,7 @@ impl FlowTxRow {
             local_port: [b[24], b[25]],
             remote_port: [b[26], b[27]],
             marker_base: u32::from_le_bytes([b[28], b[29], b[30], b[31]]),
+            pack: u16::from_le_bytes([b[32], b[33]]),
         }
     }
 
@@ -11022,8 +11033,10 @@ impl ProcEngine {
     pub const ATTACH: u8 = 0x10;
     /// Bit 5: FLOW_RX asks for carry where segments are cut.
     pub const CARRY: u8 = 0x20;
-    /// Bit 6: FLOW_RX asks for Writes and Read Responses beyond gaps to be placed.
+    /// Bit 6: FLOW_RX asks for Writes, Read Responses and messages of queue 0 beyond gaps to be placed.
     pub const BEYOND: u8 = 0x40;
+    /// Bit 7: FLOW_TX asks for FPDUs that wait to share segments.
+    pub const PACK: u8 = 0x80;
 
     /// The record as it lies in memory.
     #[inline]
@@ -11191,7 +11204,7 @@ impl ProcEngine {
         self
     }
 
-    /// Bit 6: FLOW_RX asks for Writes and Read Responses beyond gaps to be placed.
+    /// Bit 6: FLOW_RX asks for Writes, Read Responses and messages of queue 0 beyond gaps to be placed.
     pub const fn beyond(&self) -> bool {
         self.ways & Self::BEYOND != 0
     }
@@ -11200,6 +11213,18 @@ impl ProcEngine {
     #[must_use]
     pub const fn with_beyond(mut self, on: bool) -> Self {
         self.ways = self.ways & !Self::BEYOND | if on { Self::BEYOND } else { 0 };
+        self
+    }
+
+    /// Bit 7: FLOW_TX asks for FPDUs that wait to share segments.
+    pub const fn pack(&self) -> bool {
+        self.ways & Self::PACK != 0
+    }
+
+    /// The same with pack set or clear.
+    #[must_use]
+    pub const fn with_pack(mut self, on: bool) -> Self {
+        self.ways = self.ways & !Self::PACK | if on { Self::PACK } else { 0 };
         self
     }
 }

@@ -125,6 +125,12 @@ impl DeviceConfig {
         self
     }
 
+    /// FPDUs that wait in the card behind each other share segments (RFC 5044 §5.1): not so unless this says otherwise.
+    pub fn pack(mut self, pack: bool) -> Self {
+        self.engine.pack = pack;
+        self
+    }
+
     /// Marks of congestion instead of losses (ECN, RFC 3168): used where the peer asks for it, unless this says otherwise.
     pub fn ecn(mut self, ecn: Ecn) -> Self {
         self.engine.ecn = ecn;

@@ -347,20 +347,32 @@ impl State {
             }
         }
         if s.job_ready() && s.leaving.len() < 2 && s.now >= s.jobs_at {
-            let mut frames = VecDeque::new();
-            let result = s.transmit.run(
-                &s.tables.tx,
-                memory,
-                &mut s.counters,
-                &mut s.reports,
-                &mut s.trace,
-                &mut frames,
-            );
-            if result.is_err() {
-                s.dma_error(1);
+            let mut frames: VecDeque<Outgoing> = VecDeque::new();
+            // Jobs that wait behind FPDUs that another may join are done with them.
+            loop {
+                let result = s.transmit.run(
+                    &s.tables.tx,
+                    memory,
+                    &mut s.counters,
+                    &mut s.reports,
+                    &mut s.trace,
+                    &mut frames,
+                );
+                let failed = result.is_err();
+                if failed {
+                    s.dma_error(1);
+                }
+                let open = frames.len() == 1 && frames.iter().all(Outgoing::is_open);
+                if failed || !open || !s.job_ready() {
+                    break;
+                }
             }
             let mut at = s.leaving.back().map_or(s.now, |l| l.0);
             for frame in frames {
+                if frame.replay.is_none() {
+                    s.counters.count(Counter::TxFrames);
+                    s.counters.add(Counter::TxBytes, frame.bytes.len());
+                }
                 at += frame.bytes.len().div_ceil(BEAT) as u64;
                 s.leaving.push_back((at, frame));
             }

@@ -30,6 +30,36 @@ pub struct Outgoing {
     fpdu: bool,
     /// It is none: the bytes are a piece of a flow's received stream.
     pub replay: Option<Replay>,
+    /// What it has of FPDUs, if another may join them.
+    open: Option<Open>,
+}
+
+/// A segment of FPDUs that another one may join (docs/card.md, Sending: jobs).
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Open {
+    flow: u16,
+    row: FlowTxRow,
+    ect: bool,
+    seq: u32,
+    flags: u8,
+    id: u16,
+    fpdus: usize,
+    payload: Vec<u8>,
+}
+
+/// Most FPDUs of a segment, and octets of its payload if there are several.
+const MAX_PACKED: (usize, usize) = (16, 2048);
+
+impl Open {
+    /// May this FPDU of the same kind go behind it?
+    fn takes(&self, next: &Open) -> bool {
+        let length = self.payload.len() + next.payload.len();
+        (self.flow, self.row, self.ect) == (next.flow, next.row, next.ect)
+            && (self.flags | next.flags) & !(flag::ACK | flag::PSH) == 0
+            && self.seq.wrapping_add(self.payload.len() as u32) == next.seq
+            && self.fpdus < MAX_PACKED.0
+            && length <= usize::from(self.row.pack).min(MAX_PACKED.1)
+    }
 }
 
 /// Where in a flow's received stream bytes are that are to be walked again.
@@ -48,6 +78,11 @@ pub struct Replay {
 }
 
 impl Outgoing {
+    /// FPDUs that wait may join it.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Its event: sent.
     pub fn event(&self, looped: bool) -> TraceEntry {
         /// Where the sequence number is in the headers that the card makes.
@@ -228,7 +263,6 @@ impl Transmit {
                 memory.read(address, &mut slot)
             }
         };
-        let before = frames.len();
         let begin = TraceEntry {
             kind: trace_kind::JOB_BEGIN,
             flow: NO_FLOW,
@@ -253,10 +287,6 @@ impl Transmit {
             }
         };
         self.done = self.done.wrapping_add(1);
-        for frame in frames.iter().skip(before).filter(|f| f.replay.is_none()) {
-            counters.count(Counter::TxFrames);
-            counters.add(Counter::TxBytes, frame.bytes.len());
-        }
         let status = match &outcome {
             Ok(()) => JobStatus::Done,
             Err(Failure::Malformed) => {
@@ -387,20 +417,57 @@ impl Transmit {
             } else {
                 job.tcp_flags & !flag::PSH
             };
-            let id = self.next_identification();
-            frames.push_back(Outgoing {
-                bytes: ethernet::segment(row, job, seq, flags, id, &fpdu),
-                segment: true,
-                fpdu: true,
-                replay: None,
-            });
+            let length = fpdu.len() as u32;
+            let next = Open {
+                flow: job.flow,
+                row: *row,
+                ect: job.ect(),
+                seq,
+                flags,
+                id: self.identification,
+                fpdus: 1,
+                payload: fpdu,
+            };
+            self.send(job, next, frames, counters);
             counters.count(Counter::TxFpdus);
-            seq = seq.wrapping_add(fpdu.len() as u32);
+            seq = seq.wrapping_add(length);
             at += count;
             if final_one {
                 return Ok(());
             }
         }
+    }
+
+    /// Makes a segment of an FPDU, or puts it into the one before, which waits.
+    fn send(
+        &mut self,
+        job: &Job,
+        mut open: Open,
+        frames: &mut VecDeque<Outgoing>,
+        counters: &mut Counters,
+    ) {
+        let before = frames.back_mut().and_then(|frame| frame.open.take());
+        match before.filter(|before| before.takes(&open)) {
+            Some(before) => {
+                open.seq = before.seq;
+                open.flags |= before.flags;
+                open.id = before.id;
+                open.fpdus += before.fpdus;
+                open.payload = [before.payload, open.payload].concat();
+                frames.pop_back();
+                counters.count(Counter::TxFpdusPacked);
+            }
+            None => {
+                self.next_identification();
+            }
+        }
+        frames.push_back(Outgoing {
+            bytes: ethernet::segment(&open.row, job, open.seq, open.flags, open.id, &open.payload),
+            segment: true,
+            fpdu: true,
+            replay: None,
+            open: (open.row.pack != 0).then_some(open),
+        });
     }
 
     fn next_identification(&mut self) -> u16 {

@@ -6,6 +6,9 @@ use crate::card::port::Port;
 use crate::connection::link::Link;
 use crate::handover::flow::ReplayPolicy;
 
+/// Octets of payload that several FPDUs in a segment have at most.
+const MAX_PACK: u32 = 2048;
+
 impl<P: Port> Link<'_, P> {
     /// Writes the flow's rows, or writes them again with what is agreed by now. False if the
     /// flow lookup has no room.
@@ -39,6 +42,10 @@ impl<P: Port> Link<'_, P> {
             local_port: conn.local.port.to_be_bytes(),
             remote_port: conn.remote.port.to_be_bytes(),
             marker_base: conn.tx_markers.0.unwrap_or(0),
+            pack: match self.shared.config.pack {
+                true => conn.sender.mss.min(MAX_PACK) as u16,
+                false => 0,
+            },
         };
         self.port
             .write_table(table::FLOW_TX, u32::from(flow), &tx.to_bytes());

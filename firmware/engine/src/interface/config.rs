@@ -126,6 +126,9 @@ pub struct EngineConfig {
     /// A flow with markers stays the card's where a segment is lost: messages behind it are placed at once, if the card keeps islands. Off: the engine has what
     /// comes beyond gaps; good for comparing the two.
     pub beyond: bool,
+    /// FPDUs that wait in the card behind each other share segments (RFC 5044 §5.1). On, it spares octets and frames where small messages come faster than
+    /// the line takes them.
+    pub pack: bool,
     /// The fast path: reports of a connection that stands, where they fit it, are handled at once. Off: step by step as any other, with the same
     /// frames; good for comparing the two.
     pub fast_path: bool,
@@ -242,6 +245,7 @@ impl Default for EngineConfig {
             replay: 0,
             carry: true,
             beyond: true,
+            pack: false,
             fast_path: true,
             challenge_acks: 10,
             syn_cache: 256,

@@ -107,6 +107,7 @@ pub fn record(config: &EngineConfig) -> Result<ProcEngine, NotOnCard> {
         (config.attach, ProcEngine::ATTACH),
         (config.carry, ProcEngine::CARRY),
         (config.beyond, ProcEngine::BEYOND),
+        (config.pack, ProcEngine::PACK),
     ];
     let ways = ways.iter().filter(|(on, _)| *on).map(|(_, way)| way).sum();
     let (mut seed, mut seed_more) = ([0; 16], [0; 16]);
@@ -203,6 +204,7 @@ pub fn configuration(record: &ProcEngine) -> Option<EngineConfig> {
         replay: record.replay,
         carry: is_set(record.ways, ProcEngine::CARRY),
         beyond: is_set(record.ways, ProcEngine::BEYOND),
+        pack: is_set(record.ways, ProcEngine::PACK),
         fast_path: is_set(record.ways, ProcEngine::SHORT_WAY),
         syn_cache: HALF_OPEN,
         resets: record.resets,

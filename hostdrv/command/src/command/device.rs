@@ -94,6 +94,10 @@ pub struct Station {
     /// The card carries FPDUs over the ends of segments; off to compare.
     #[arg(long, env = "WEFT_CARRY", value_name = "on|off", default_value = "on")]
     pub carry: Switch,
+    // Environment (programs): `WEFT_PACK`: `on`: FPDUs that wait in the card share segments (docs/card.md#sending-jobs), as `--pack`. Without it: `off`.
+    /// FPDUs that wait in the card behind each other share segments.
+    #[arg(long, env = "WEFT_PACK", value_name = "on|off", default_value = "off")]
+    pub pack: Switch,
     /// Decides sequence numbers, ports and STag keys; another one with each run if not given.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -169,6 +173,7 @@ impl Station {
             .rung(self.rung)
             .congestion(self.congestion)
             .carry(self.carry.into())
+            .pack(self.pack.into())
             .netmask(self.ip.mask().into())
             .gateway(self.gateway);
         if let Some(seed) = self.seed {

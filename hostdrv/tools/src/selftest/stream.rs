@@ -61,6 +61,7 @@ impl Stream {
             local_port: LOCAL_PORT,
             remote_port: REMOTE_PORT,
             marker_base: shape.markers.unwrap_or(0),
+            pack: 0,
         }
         .with_valid(true)
         .with_markers(shape.markers.is_some())

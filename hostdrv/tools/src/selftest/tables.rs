@@ -89,6 +89,7 @@ fn sample(c: &mut Context, number: u8) -> [u8; 64] {
             local_port: (r.next() as u16).to_be_bytes(),
             remote_port: (r.next() as u16).to_be_bytes(),
             marker_base: r.next() as u32,
+            pack: r.next() as u16,
         }
         .to_bytes(),
         _ => StagRow {

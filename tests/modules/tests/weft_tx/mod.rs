@@ -2,11 +2,12 @@
 //! failing, a MAC that stops for longer than the store lasts; jobs told of by the ring's tail, by the push window, or both. Every frame, every
 //! replay and every report is held against `reference`. What a job that is done has read is overwritten at once. No cycle is counted.
 
+mod packed;
 mod reference;
 mod rings;
 
 use fastrand::Rng;
-use reference::{identify, Job, Row, MESSAGE, RAW, REPLAY, SEGMENT};
+use reference::{identify, packed, Job, Row, MESSAGE, RAW, REPLAY, SEGMENT};
 use rtl_sim::axi::{self, Fault, Memory, MemorySlave, Timing};
 use rtl_sim::axis::Sink;
 use rtl_sim::{replay, Pace, Run, Stall};
@@ -82,6 +83,14 @@ struct Counts {
     fpdus: u64,
     errors: u64,
     joined: u64,
+    packed: u64,
+}
+
+/// A frame to come: of which row's `pack` it is, if it is an FPDU, and whether the card makes its headers.
+struct Coming {
+    bytes: Vec<u8>,
+    headers: bool,
+    pack: Option<(u16, u16)>,
 }
 
 fn any_row(rng: &mut Rng) -> Row {
@@ -96,7 +105,27 @@ fn any_row(rng: &mut Rng) -> Row {
         tos: rng.u8(..),
         ends,
         marker_base: rng.u32(..),
+        pack: match rng.u8(0..6) {
+            0 | 1 => 0,
+            2 => rng.u16(..),
+            3 => rng.u16(0..2100),
+            _ => 1448,
+        },
     }
+}
+
+/// A job of the same flow that goes on where the last one ended, often a short one.
+fn go_on(rng: &mut Rng, job: &mut Job, last: (u16, u32)) {
+    job.kind = MESSAGE;
+    (job.flow, job.seq) = last;
+    job.tcp_flags = match rng.u8(0..12) {
+        0 => rng.u8(..),
+        n => [0x10, 0x18][usize::from(n) % 2],
+    };
+    if rng.u8(0..8) > 0 {
+        job.length = rng.u32(0..200);
+    }
+    job.inline &= job.length <= 64;
 }
 
 /// A job without its payload.
@@ -176,7 +205,7 @@ macro_rules! weft_tx_tests {
         mod $width {
             use super::*;
 
-            fn check(run: &Run, wanted: u32, all: &mut [u64; 8]) -> Result<(), Box<dyn Error>> {
+            fn check(run: &Run, wanted: u32, all: &mut [u64; 9]) -> Result<(), Box<dyn Error>> {
                 let mut rng = run.seed.rng("test");
                 let mut sim = run.sim::<$design::Model>();
                 // In every fourth seed the store fills: memory is fast, messages are long, the MAC stops.
@@ -214,7 +243,10 @@ macro_rules! weft_tx_tests {
                 let (mut planned, mut announced) = (0u32, 0u32);
                 let mut from_ring: Vec<bool> = vec![];
                 let mut window: VecDeque<Beat> = VecDeque::new();
-                let mut frames: VecDeque<(Vec<u8>, bool)> = VecDeque::new();
+                let mut frames: VecDeque<Coming> = VecDeque::new();
+                // Flow and next sequence number of the last message.
+                let mut before = (0, 0);
+                let chain = rng.u8(0..8);
                 let mut replays: VecDeque<Vec<u8>> = VecDeque::new();
                 let mut told: VecDeque<Told> = VecDeque::new();
                 let mut id = 0u16;
@@ -222,7 +254,7 @@ macro_rules! weft_tx_tests {
                 let (mut hold, mut mute) = (0u32, 0u32);
                 let mut counts = Counts::default();
                 let (mut last_frame, mut rung) = (0, 0);
-                let mut counters = [0u64; 78];
+                let mut counters = [0u64; 93];
                 let mut quiet = 0;
                 loop {
                     sim.step();
@@ -245,7 +277,16 @@ macro_rules! weft_tx_tests {
                     memory.cycle(now, &mut i.m_axi, &o.m_axi, &mut host);
                     sink.cycle(now, &mut i.mac_tx, &o.mac_tx);
                     while let Some(received) = sink.pop() {
-                        let (mut should, headers) = frames.pop_front().ok_or("a frame too many")?;
+                        let first = frames.pop_front().ok_or("a frame too many")?;
+                        let (mut should, headers, mut fpdus) = (first.bytes, first.headers, 1);
+                        // As many FPDUs as it must have, by its length, and may.
+                        while let (true, Some((flow, pack)), Some(next)) = (should.len() < received.data.len(), first.pack, frames.front()) {
+                            let same = next.pack.map(|next| next.0) == Some(flow);
+                            let Some(both) = packed(&should, fpdus, &next.bytes, pack).filter(|_| same) else { break };
+                            (should, fpdus) = (both, fpdus + 1);
+                            frames.pop_front();
+                        }
+                        counts.packed += fpdus as u64 - 1;
                         if headers {
                             identify(&mut should, id);
                             id = id.wrapping_add(1);
@@ -353,6 +394,9 @@ macro_rules! weft_tx_tests {
                     let free = jobs.iter().map(|job| job.area.len()).sum::<usize>() < AREA_BYTES / 2;
                     if posted < wanted && room && free && writes.is_empty() && (full || rng.u8(0..16) == 0) {
                         let mut job = any_job(&mut rng, &rows, full && !many);
+                        if rng.u8(0..8) < chain {
+                            go_on(&mut rng, &mut job, before);
+                        }
                         let length = job.length as usize;
                         job.payload = (0..length).map(|_| rng.u8(..)).collect();
                         // Sums with many carries.
@@ -410,7 +454,13 @@ macro_rules! weft_tx_tests {
                         let malformed = job.malformed(row);
                         let mut status = if unread { 2 } else { u8::from(malformed) };
                         if status == 0 {
-                            for (frame, part) in job.frames(row) {
+                            let all = job.frames(row);
+                            if let (MESSAGE, Some((frame, _))) = (job.kind, all.last()) {
+                                let seq = u32::from_be_bytes([frame[38], frame[39], frame[40], frame[41]]);
+                                let headers = if row.timestamps { 66 } else { 54 };
+                                before = (job.flow, seq.wrapping_add((frame.len() - headers) as u32));
+                            }
+                            for (frame, part) in all {
                                 let mut at = 0;
                                 let hit = job.sges.iter().any(|(iova, bytes)| {
                                     let (from, to) = (part.start.max(at), part.end.min(at + *bytes as usize));
@@ -424,7 +474,11 @@ macro_rules! weft_tx_tests {
                                 }
                                 match job.kind {
                                     REPLAY => replays.push_back(frame),
-                                    kind => frames.push_back((frame, kind != RAW)),
+                                    kind => frames.push_back(Coming {
+                                        bytes: frame,
+                                        headers: kind != RAW,
+                                        pack: (kind == MESSAGE).then_some((job.flow, row.pack)),
+                                    }),
                                 }
                                 counts.fpdus += u64::from(job.kind == MESSAGE);
                             }
@@ -477,11 +531,14 @@ macro_rules! weft_tx_tests {
                 }
                 let c = counts;
                 let now = [c.jobs, c.bad, c.frames, c.bytes, c.fpdus, c.errors];
+                if counters[92] != c.packed {
+                    return Err(format!("{} FPDUs counted as packed, should be {}", counters[92], c.packed).into());
+                }
                 let joined = counters[74];
                 if counters[49..55] != now || joined != c.joined {
                     return Err(format!("counted {:?} {joined}, should be {now:?} {}", &counters[49..55], c.joined).into());
                 }
-                for (all, n) in all.iter_mut().zip(now.iter().chain([&c.joined, &last_frame])) {
+                for (all, n) in all.iter_mut().zip(now.iter().chain([&c.joined, &last_frame, &c.packed])) {
                     *all += n;
                 }
                 Ok(())
@@ -509,14 +566,14 @@ macro_rules! weft_tx_tests {
 
             #[test]
             fn every_frame_and_report_with_slow_memory_errors_and_a_mac_that_stops() {
-                let seen = std::cell::RefCell::new([0; 8]);
+                let seen = std::cell::RefCell::new([0; 9]);
                 let asked = std::env::var("WEFT_BENCH_SEEDS").ok();
                 let seeds = asked.and_then(|n| n.parse().ok()).unwrap_or(32);
                 replay(concat!("weft_tx_", $bytes), 0..seeds, |run| {
                     check(run, 150, &mut seen.borrow_mut())
                 });
                 let seen = seen.into_inner();
-                println!("jobs, bad, frames, bytes, fpdus, errors, joined, cycles: {seen:?}");
+                println!("jobs, bad, frames, bytes, fpdus, errors, joined, cycles, packed: {seen:?}");
                 if std::env::var_os("RTL_SIM_SEED").is_none() && seeds >= 32 {
                     assert!(seen.iter().all(|n| *n > 10), "what came: {seen:?}");
                 }

@@ -39,6 +39,8 @@ pub struct Row {
     /// Addresses and ports as they stand in the row: MACs, IPs, ports.
     pub ends: [u8; 24],
     pub marker_base: u32,
+    /// Most octets of a segment of several FPDUs.
+    pub pack: u16,
 }
 
 impl Row {
@@ -51,6 +53,7 @@ impl Row {
         (row[1], row[2]) = (self.ttl, self.tos);
         row[4..28].copy_from_slice(&self.ends);
         row[28..32].copy_from_slice(&self.marker_base.to_le_bytes());
+        row[32..34].copy_from_slice(&self.pack.to_le_bytes());
         row
     }
 }
@@ -240,6 +243,44 @@ impl Job {
         frame.extend(payload);
         frame
     }
+}
+
+/// Where the TCP header is in a frame.
+const TCP: usize = 34;
+/// Most FPDUs of a segment.
+const MAX_FPDUS: usize = 16;
+
+/// The segment that `first` and the FPDU `next` behind it make, if they may share one (docs/card.md *Sending: jobs*): both as the card would send
+/// them alone, with `pack` of their rows. `fpdus` are in `first`.
+pub fn packed(first: &[u8], fpdus: usize, next: &[u8], pack: u16) -> Option<Vec<u8>> {
+    let header = |frame: &[u8]| usize::from(frame[TCP + 12] >> 4) * 4;
+    let begin = TCP + header(first);
+    let number = |frame: &[u8]| u32::from_be_bytes([frame[38], frame[39], frame[40], frame[41]]);
+    let plain = |frame: &[u8]| frame[TCP + 13] & !0x18 == 0;
+    let length = first.len() - begin + next.len() - begin.min(next.len());
+    let follows = number(next) == number(first).wrapping_add((first.len() - begin) as u32);
+    // Addresses, type of service, time to live; ports.
+    let same = first[..16] == next[..16]
+        && first[20..24] == next[20..24]
+        && first[26..38] == next[26..38]
+        && header(first) == header(next);
+    let few = length <= usize::from(pack.min(2048)) && fpdus < MAX_FPDUS;
+    if !(same && follows && few && plain(first) && plain(next)) {
+        return None;
+    }
+    let mut all = next[..begin].to_vec();
+    all[38..42].copy_from_slice(&first[38..42]);
+    all[TCP + 13] |= first[TCP + 13];
+    all.extend(&first[begin..]);
+    all.extend(&next[begin..]);
+    let bytes = ((all.len() - 14) as u16).to_be_bytes();
+    all[16..18].copy_from_slice(&bytes);
+    all[TCP + 16..TCP + 18].fill(0);
+    let tcp = (all.len() - TCP) as u16;
+    let pseudo = [0, 6, (tcp >> 8) as u8, tcp as u8];
+    let check = !sum(&[&all[26..34], &pseudo, &all[TCP..]]);
+    all[TCP + 16..TCP + 18].copy_from_slice(&check.to_be_bytes());
+    Some(all)
 }
 
 /// Puts identification and header checksum in.

@@ -61,6 +61,10 @@ pub struct Card {
     pub ring: usize,
     /// Frames on their way out.
     pub out: Vec<Vec<u8>>,
+    /// What the last of them has of FPDUs, if another may join it.
+    open: Option<transmit::Open>,
+    /// FPDUs sent that are not the first of their segment.
+    pub packed: u32,
     pub reports: VecDeque<Report>,
     slots: slots::Slots,
     /// Frames put into slots, and of these the ones whose reports were handed over.
@@ -111,6 +115,8 @@ impl Card {
             next_iova: MEMORY + (4 << 20),
             ring: 64,
             out: Vec::new(),
+            open: None,
+            packed: 0,
             reports: VecDeque::new(),
             slots: slots::Slots::default(),
             raw_tail: 0,

@@ -9,6 +9,19 @@ use super::super::oracle::segment::Segment;
 use super::super::{set_ecn, ECT};
 use super::{Card, JOB_SLOTS};
 
+/// FPDUs of a segment that waits (docs/card.md, Sending: jobs).
+#[derive(Clone)]
+pub(super) struct Open {
+    /// Frames before it.
+    at: usize,
+    flow: u16,
+    seq: u32,
+    flags: u8,
+    ect: bool,
+    fpdus: u32,
+    payload: Vec<u8>,
+}
+
 /// IOVA and length of each SGE of a job.
 pub(super) fn sges(job: &Job) -> impl Iterator<Item = (u64, u32)> {
     let all = [
@@ -37,6 +50,11 @@ impl Card {
         slot[Job::NUMBER_AT..Job::NUMBER_AT + 4].copy_from_slice(&number.to_le_bytes());
         self.posted = number.wrapping_add(1);
         number
+    }
+
+    /// What it was told last of what goes out of a flow.
+    pub fn tx_row(&self, flow: u16) -> FlowTxRow {
+        self.flows[usize::from(flow)].tx
     }
 
     /// Runs all jobs posted so far.
@@ -93,7 +111,10 @@ impl Card {
         assert_eq!(payload.len(), job.length as usize);
         let row = self.flows[usize::from(job.flow)].tx;
         match job.kind {
-            job_kind::RAW_FRAME => self.out.push(payload),
+            job_kind::RAW_FRAME => {
+                self.open = None;
+                self.out.push(payload);
+            }
             job_kind::REPLAY => self.replay(job, &payload),
             job_kind::SEGMENT if job.append_crc() => {
                 if payload.is_empty() || payload.len() % 4 != 0 {
@@ -116,6 +137,7 @@ impl Card {
     }
 
     fn segment(&mut self, row: &FlowTxRow, job: &Job, seq: u32, flags: u8, payload: &[u8]) {
+        self.open = None;
         assert!(row.valid(), "no FLOW_TX row");
         let mut options = Options::default();
         if row.timestamps() {
@@ -144,6 +166,40 @@ impl Card {
         }
         assert!(frame.len() <= 1514, "a frame of {} bytes", frame.len());
         self.out.push(frame);
+    }
+
+    /// An FPDU goes alone, or into the segment before it, if nobody has taken that.
+    fn fpdu(&mut self, row: &FlowTxRow, job: &Job, seq: u32, flags: u8, fpdu: &[u8]) {
+        let mut now = Open {
+            at: self.out.len(),
+            flow: job.flow,
+            seq,
+            flags,
+            ect: job.ect(),
+            fpdus: 1,
+            payload: fpdu.to_vec(),
+        };
+        let joins = |open: &Open| {
+            let length = open.payload.len() + fpdu.len();
+            open.at + 1 == now.at
+                && (open.flow, open.ect) == (now.flow, now.ect)
+                && open.seq.wrapping_add(open.payload.len() as u32) == seq
+                && (open.flags | flags) & !(flag::ACK | flag::PSH) == 0
+                && open.fpdus < 16
+                && length <= usize::from(row.pack.min(2048))
+        };
+        if let Some(open) = self.open.take().filter(joins) {
+            now = Open {
+                flags: flags | open.flags,
+                fpdus: open.fpdus + 1,
+                payload: [open.payload, now.payload].concat(),
+                ..open
+            };
+            self.out.pop();
+            self.packed += 1;
+        }
+        self.segment(row, job, now.seq, now.flags, &now.payload);
+        self.open = Some(now);
     }
 
     fn message(&mut self, row: &FlowTxRow, job: &Job, payload: &[u8]) {
@@ -177,7 +233,7 @@ impl Card {
             } else {
                 job.tcp_flags & !flag::PSH
             };
-            self.segment(row, job, seq, flags, &out);
+            self.fpdu(row, job, seq, flags, &out);
             seq = seq.wrapping_add(out.len() as u32);
             offset += chunk.len() as u64;
         }
