@@ -130,6 +130,7 @@ module tx_pack_formal
       inv_there : assert (there_q == (dut.state_q != 2'd0));
       inv_summed : assert (!there_q || summed_q == (dut.state_q != 2'd1) || newest_q.length == '0);
       inv_crc_of_payload : assert (!there_q || !newest_q.crc || newest_q.length != '0);
+      inv_fpdu_has_payload : assert (!there_q || !newest_q.fpdu || newest_q.length != '0);
       inv_one : assert (!there_q || (count_q != '0 && count_q <= 5'd16));
       inv_newest :
       assert (!there_q || (dut.part_q == newest_q.length && dut.crc_there_q == newest_q.crc && dut.frame_q.drop == newest_q.drop && dut.has_payload_q
@@ -140,6 +141,7 @@ module tx_pack_formal
       assert (!there_q || (15'(dut.frame_q.length) == length_q && dut.frame_q.says.seq == seq_q && dut.frame_q.says.ack == newest_q.says.ack && dut.frame_q
                            .says.window == newest_q.says.window && dut.frame_q.says.ts_val == newest_q.says.ts_val && dut.frame_q.says.ts_ecr ==
                            newest_q.says.ts_ecr && dut.frame_q.says.tcp_flags == flags_q && dut.frame_q.pack == newest_q.pack));
+      inv_limit : assert (!there_q || count_q == 5'd1 || length_q <= 15'(newest_q.pack));
       inv_count : assert (!there_q || (dut.fpdus_q == (newest_q.fpdu ? count_q : 5'd0) && dut.full_q == (dut.fpdus_q == 5'd16 && count_q != 5'd1)));
       inv_sums : assert (!there_q || (dut.sum_q == sum_q && dut.crcs_q == crcs_q));
       inv_crc : assert (!there_q || !summed_q || !newest_q.crc || dut.crc_q == crc_q);
