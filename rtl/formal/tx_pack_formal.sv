@@ -21,9 +21,9 @@ module tx_pack_formal
 );
 
   logic frame_ready, sum_ready, crc_ready, fetch_valid, segment_valid, drop;
-  fetch_t fetch;
-  frame_t segment;
-  logic [ 4:0] fpdus;
+  fetch_t       fetch;
+  frame_t       segment;
+  logic   [4:0] fpdus;
   logic [21:0] sum, crcs;
 
   tx_pack dut (
@@ -130,6 +130,7 @@ module tx_pack_formal
       inv_there : assert (there_q == (dut.state_q != 2'd0));
       inv_summed : assert (!there_q || summed_q == (dut.state_q != 2'd1) || newest_q.length == '0);
       inv_crc_of_payload : assert (!there_q || !newest_q.crc || newest_q.length != '0);
+      inv_fpdu_has_payload : assert (!there_q || !newest_q.fpdu || newest_q.length != '0);
       inv_one : assert (!there_q || (count_q != '0 && count_q <= 5'd16));
       inv_newest :
       assert (!there_q || (dut.part_q == newest_q.length && dut.crc_there_q == newest_q.crc && dut.frame_q.drop == newest_q.drop && dut.has_payload_q
@@ -140,10 +141,12 @@ module tx_pack_formal
       assert (!there_q || (15'(dut.frame_q.length) == length_q && dut.frame_q.says.seq == seq_q && dut.frame_q.says.ack == newest_q.says.ack && dut.frame_q
                            .says.window == newest_q.says.window && dut.frame_q.says.ts_val == newest_q.says.ts_val && dut.frame_q.says.ts_ecr ==
                            newest_q.says.ts_ecr && dut.frame_q.says.tcp_flags == flags_q && dut.frame_q.pack == newest_q.pack));
+      inv_limit : assert (!there_q || count_q == 5'd1 || length_q <= 15'(newest_q.pack));
       inv_count : assert (!there_q || (dut.fpdus_q == (newest_q.fpdu ? count_q : 5'd0) && dut.full_q == (dut.fpdus_q == 5'd16 && count_q != 5'd1)));
       inv_sums : assert (!there_q || (dut.sum_q == sum_q && dut.crcs_q == crcs_q));
       inv_crc : assert (!there_q || !summed_q || !newest_q.crc || dut.crc_q == crc_q);
-      inv_room : assert (!there_q || dut.state_q < 2'd2 || 15'(dut.room_q) == (15'(newest_q.pack) > length_q ? 15'(newest_q.pack) - length_q : 15'd0));
+      inv_room :
+      assert (!there_q || dut.state_q < 2'd2 || 15'(dut.room_q) == (15'(newest_q.pack) > length_q ? 15'(newest_q.pack) - length_q : 15'd0));
       inv_fits :
       assert (!dut.fits_q || dut.state_q < 2'd2 || (frame_valid_i && !frame_i.apart && !dut.full_q && 15'(frame_i.length) <= 15'(dut.room_q)));
       inv_waits : assert (!there_q || waits_q < 4'(dut.state_q));
@@ -153,7 +156,7 @@ module tx_pack_formal
   end
 
   // ---------------------------------------------------------------- around
-  logic stands_q;
+  logic   stands_q;
   frame_t stood_q;
   always_ff @(posedge clk_i) begin
     stands_q <= rst_ni && frame_valid_i && !frame_ready;
@@ -163,7 +166,8 @@ module tx_pack_formal
   always_comb begin
     // Frames wait unchanged. What may join is an FPDU of the same row, as tx_follow tells.
     waits : assume (!stands_q || (frame_valid_i && frame_i == stood_q));
-    may_join : assume (!frame_valid_i || frame_i.apart || (frame_i.fpdu && !frame_i.drop && (!there_q || (frame_i.pack == newest_q.pack && newest_q.fpdu && !newest_q.drop))));
+    may_join :
+    assume (!frame_valid_i || frame_i.apart || (frame_i.fpdu && !frame_i.drop && (!there_q || (frame_i.pack == newest_q.pack && newest_q.fpdu && !newest_q.drop))));
     fpdu_has_payload : assume (!frame_valid_i || !frame_i.fpdu || (frame_i.length != '0 && frame_i.length < 14'd9300));
     crc_of_payload : assume (!frame_valid_i || !frame_i.crc || frame_i.length != '0);
     begun_was_ahead : assume (!begun_i || ahead_q != '0);

@@ -334,6 +334,7 @@ module tx_gather
   logic end_last_q, end_notify_q;
   logic   [ 1:0] end_status_q;
   logic   [15:0] end_flow_q;
+  logic          end_port_q;
   frame_t        end_step_frame_q;
   logic          end_drop_q;
 
@@ -354,6 +355,7 @@ module tx_gather
     end_notify_q     <= step.notify;
     end_status_q     <= step.status;
     end_flow_q       <= step.flow;
+    end_port_q       <= step.epoch.port;
     end_step_frame_q <= step.frame;
     end_drop_q       <= error_now;
     if (done) begin
@@ -364,7 +366,7 @@ module tx_gather
 
   assign frame_valid_o = end_frame_q;
   assign frame_flow_o  = end_flow_q;
-  assign frame_port_o  = abort_epoch_o.port;
+  assign frame_port_o  = end_port_q;
   assign abort_o       = failed_q;
 
   always_comb begin

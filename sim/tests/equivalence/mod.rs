@@ -1215,6 +1215,7 @@ fn the_script_is_worth_its_name() {
         RxIslandsFull,
         RxRawFailed,
         RxPlaceFailed,
+        TxFpdusPacked,
         TxReportsJoined,
         RxReportsMerged,
         Fences,

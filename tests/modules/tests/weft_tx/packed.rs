@@ -230,6 +230,67 @@ macro_rules! packed_tests {
                 Err(format!("idle in cycle {now}").into())
             }
 
+            /// The next station is another one for what is posted behind the change, and for nothing before it, though all of it waits together.
+            #[test]
+            fn frames_by_two_rows_share_nothing() {
+                replay(concat!("weft_tx_packed_rows_", $bytes), 0..4, |run| {
+                    const BEFORE: u32 = 12;
+                    let setting = Setting {
+                        line: 0,
+                        inline: true,
+                        pack: 1448,
+                        markers: false,
+                    };
+                    let mut sim = run.sim::<$design::Model>();
+                    let mut memory = MemorySlave::<$bytes>::new(Timing::latency(20), run.seed);
+                    let mut sink = Sink::<$bytes>::new(Stall::Never, run.seed);
+                    let mut host = host(setting);
+                    sim.inputs.enable = true;
+                    sim.inputs.job_base = RING;
+                    sim.inputs.job_log2 = 9;
+                    sim.inputs.rpt_ready = true;
+                    sim.reset(3);
+                    let (mut seq, mut write, mut shared) = (SEQ, 0, 0);
+                    for cycle in 0..8000u32 {
+                        sim.step();
+                        let now = sim.cycle();
+                        let (i, o) = (&mut sim.inputs, &sim.outputs);
+                        memory.cycle(now, &mut i.m_axi, &o.m_axi, &mut host);
+                        sink.cycle(now, &mut i.mac_tx, &o.mac_tx);
+                        i.mac_tx.ready = cycle > 3000;
+                        i.tbl_req_valid &= !o.tbl_req_ready;
+                        if let 100 | 1500 = cycle {
+                            (i.tbl_req_valid, i.tbl_write, i.tbl_index) = (true, true, 3);
+                            i.tbl_row = row(setting).bytes();
+                            i.tbl_row[4..10].fill(if cycle == 100 { 1 } else { 2 });
+                        }
+                        i.job_tail = match cycle {
+                            0..200 => 0,
+                            200..1600 => BEFORE,
+                            _ => 2 * BEFORE,
+                        };
+                        while let Some(frame) = sink.pop() {
+                            let first = write;
+                            shared += read(&frame.data, setting, &mut seq, &mut write)? - 1;
+                            let station = if first < BEFORE { 1 } else { 2 };
+                            if frame.data[..6] != [station; 6]
+                                || (first < BEFORE) != (write <= BEFORE)
+                            {
+                                return Err(format!(
+                                    "Writes {first} to {write} to {:?}",
+                                    &frame.data[..6]
+                                )
+                                .into());
+                            }
+                        }
+                    }
+                    if write != 2 * BEFORE || shared == 0 {
+                        return Err(format!("{write} Writes, {shared} packed").into());
+                    }
+                    Ok(())
+                });
+            }
+
             #[test]
             fn short_writes_share_segments_where_the_line_is_slow() {
                 replay(concat!("weft_tx_packed_", $bytes), 0..1, |seed| {
