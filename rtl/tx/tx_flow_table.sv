@@ -25,7 +25,7 @@ module tx_flow_table
   output logic                lookup_ready_o,
   input  logic         [15:0] lookup_flow_i,
   output flow_tx_row_t        lookup_row_o,
-  output logic                written_o,       // pulse: a lookup in the next cycle may find another row
+  output logic                written_o,       // pulse: a lookup in this cycle or the next may find another row
 
   output logic idle_o
 );

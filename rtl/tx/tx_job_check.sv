@@ -113,7 +113,7 @@ module tx_job_check
       fresh_q   <= 1'b0;
     end else begin
       written_q <= written_i || (written_q && !(lookup_valid_o && lookup_ready_i));
-      if (lookup_valid_o && lookup_ready_i) fresh_q <= fresh_q || written_q;
+      if (lookup_valid_o && lookup_ready_i) fresh_q <= fresh_q || written_q || written_i;
       else if (checked_valid_o && checked_ready_i && status_q == STATUS_DONE) fresh_q <= 1'b0;
     end
   end

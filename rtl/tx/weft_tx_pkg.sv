@@ -38,7 +38,7 @@ package weft_tx_pkg;
     logic [1:0]   status;  // STATUS_READ_ERROR: the slot itself could not be read
     logic [31:0]  number;
     epoch_t       epoch;
-    logic         fresh;   // FLOW_TX was written since the job before
+    logic         fresh;   // FLOW_TX was perhaps written since the last good job
     flow_tx_row_t row;
     job_t         job;
   } checked_t;

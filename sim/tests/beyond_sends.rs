@@ -229,6 +229,39 @@ fn what_does_not_fit() {
     });
 }
 
+/// Behind what does not fit nothing is placed beyond a gap either, however far off it says that it is: the peer would choose by that which receive of
+/// the queue it is, a completed one too.
+#[test]
+fn nothing_behind_what_does_not_fit() {
+    each_way(|s, of| {
+        for far in [0, 1, 1 << 29, 5 << 28, 7 << 28, (1 << 30) - 8] {
+            for slot in 0..4 {
+                let msn = 4 + NOWHERE + far + slot;
+                let of = of(&[
+                    send(1, 0, LAST, 1),
+                    write(2),
+                    send(3, 0, LAST, 3),
+                    write(4),
+                    send(msn, 0, LAST, 5),
+                ]);
+                s.placed(&of, 0..1);
+                s.placed(&of, 2..3);
+                s.placed(&of, 1..2);
+                s.expects(&of, 3, 4 + NOWHERE, 0);
+                let heard = s.part(&of, 4..5);
+                s.left(&heard, 0);
+                assert_eq!(heard.fpdus.len(), 0, "{msn:#x} is partial");
+                for (place, salt) in [(0, 1), (4, 3)] {
+                    s.has_at(place, salt);
+                }
+                s.has_nothing_at(2);
+                s.has_nothing_at(6);
+                s.again();
+            }
+        }
+    });
+}
+
 /// What does not go on with the island before it, nor within its own segment, is not placed.
 #[test]
 fn what_does_not_go_on() {

@@ -196,7 +196,7 @@ fn a_job_that_cannot_be_read_leaves_a_gap() {
     }
 }
 
-/// A row that is written between two jobs is another one: what waits by the old one goes apart.
+/// What waits behind another flow's FPDU goes apart.
 #[test]
 fn flows_in_turn_share_nothing() {
     for kind in CardKind::available() {

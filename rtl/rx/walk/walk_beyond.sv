@@ -47,6 +47,7 @@ module walk_beyond
   output logic               set_o,       // with order_i: MSN and MO that count from here on
   output logic        [31:0] set_msn_o,
   output logic        [31:0] set_mo_o,
+  input  logic        [31:0] posted_i,    // the last MSN that has an element
   input  logic               weigh_i,
   input  logic               wrong_i,     // with weigh_i: they do not follow, or there is no element
 
@@ -102,16 +103,18 @@ module walk_beyond
   edges_t left_q, right_q, edges, edges_rd;
   edge_t low_q, first_q, after_q, leaves_q;  // low_q: where the stream stands in order
   logic any_q, below_q, begun_q, fits_q, after_known, torn_leaves;
-  logic [31:0] above_low;
+  logic [31:0] above_low, posted_above;
 
-  assign ready_o     = state_q == Walk && !begun_q;
-  assign set_o       = order_i && ready_o && !any_q;
-  assign set_msn_o   = left_q.some ? left_q.next.msn : header_i.msn;
-  assign set_mo_o    = left_q.some ? left_q.next.mo : header_i.to_or_mo[31:0];
-  assign above_low   = header_i.msn - low_q.msn;
-  assign after_known = !seg_i.beyond || any_q;
+  assign ready_o      = state_q == Walk && !begun_q;
+  assign set_o        = order_i && ready_o && !any_q;
+  assign set_msn_o    = left_q.some ? left_q.next.msn : header_i.msn;
+  assign set_mo_o     = left_q.some ? left_q.next.mo : header_i.to_or_mo[31:0];
+  assign above_low    = header_i.msn - low_q.msn;
+  assign posted_above = posted_i - low_q.msn;
+  assign after_known  = !seg_i.beyond || any_q;
   always_ff @(posedge clk_i) begin
-    below_q <= above_low[31];
+    // From where the stream stands to what is posted: behind islands that did not meet nothing is.
+    below_q <= above_low[31] || posted_above[31];
     begun_q <= begin_i && first_i;
     if (begun_q) low_q <= '{msn: msn_i, mo: mo_i};
     if (begin_i) begin
@@ -202,7 +205,7 @@ module walk_beyond
   );
 
   logic unused;
-  assign unused = ^{above_low[30:0]};
+  assign unused = ^{above_low[30:0], posted_above[30:0]};
 
   `WEFT_ASSERT(one_at_a_time, leave_i && needs -> state_q == Done)
   `WEFT_ASSERT(order_beyond, order_i -> needs && seg_i.beyond)

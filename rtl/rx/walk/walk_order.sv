@@ -123,6 +123,7 @@ module walk_order
     .set_o       (set),
     .set_msn_o   (set_msn),
     .set_mo_o    (set_mo),
+    .posted_i    (posted_q),
     .weigh_i,
     .wrong_i     (bad_msn_o || bad_mo_o || unposted_o),
     .tail_i,

@@ -60,6 +60,8 @@ impl Beyond {
         *self.expected.get_or_insert(at) == at
             && !is_before(msn, self.low)
             && !is_before(self.tail, msn)
+            // Behind islands that did not meet nothing lies between the two.
+            && !is_before(self.tail, self.low)
     }
 
     /// The position that an FPDU is checked at.

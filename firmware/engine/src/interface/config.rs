@@ -127,7 +127,7 @@ pub struct EngineConfig {
     /// comes beyond gaps; good for comparing the two.
     pub beyond: bool,
     /// FPDUs that wait in the card behind each other share segments (RFC 5044 §5.1). On, it spares octets and frames where small messages come faster than
-    /// the line takes them.
+    /// the line takes them. A peer's card that carries FPDUs over the ends of segments takes such segments one after the other.
     pub pack: bool,
     /// The fast path: reports of a connection that stands, where they fit it, are handled at once. Off: step by step as any other, with the same
     /// frames; good for comparing the two.

@@ -554,7 +554,7 @@ macro_rules! rx_walk_tests {
                             if beyond {
                                 let first = match left_edges.and_then(|edges| edges.queue) {
                                     Some((_, next)) => next,
-                                    None => (msn.wrapping_add([0, 0, 0, 1, 2, u32::MAX][rng.usize(0..6)]), [mo, 0][rng.usize(0..2)]),
+                                    None => (msn.wrapping_add([0, 0, 0, 0, 0, 1, 2, u32::MAX, 5 << 28, 7 << 28][rng.usize(0..10)]), [mo, 0][rng.usize(0..2)]),
                                 };
                                 (flow.msn, flow.mo) = first;
                             }
@@ -708,7 +708,7 @@ macro_rules! rx_walk_tests {
                     assert!(stops.iter().all(|n| *n > 10) && fences > 100);
                     assert!(carried > 100 && full > 0);
                     assert!(beyond.iter().all(|n| *n > 10) && seen.alone > 100);
-                    assert!(islands.iter().all(|n| *n > 2));
+                    assert!(islands.iter().all(|n| *n > 0));
                 }
             }
         }

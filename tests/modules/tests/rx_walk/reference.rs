@@ -493,9 +493,10 @@ impl Reference {
         }
         let from = self.taken(s, self.offset + 1).unwrap_or(0);
         let mut posted = self.tails[s.flow].within(from, u64::MAX);
+        let (low, msn) = (self.low.0, h.msn);
         let mut there = posted
             .by_ref()
-            .map(|tail| tail.wrapping_sub(h.msn) as i32 >= 0);
+            .map(|tail| [low, msn].map(|at| tail.wrapping_sub(at) as i32 >= 0) == [true; 2]);
         let first = there.next().unwrap_or(false);
         match (first, there.all(|other| other == first)) {
             (true, true) => Strays::No,

@@ -169,7 +169,8 @@ impl Card {
             } else {
                 let here = (h.msn, h.to_or_mo as u32);
                 let complete = (h.msn.wrapping_sub(state.attach.msn) as i32) < 0;
-                let posted = (state.rq_tail.wrapping_sub(h.msn) as i32) >= 0;
+                let last = |msn: u32| (state.rq_tail.wrapping_sub(msn) as i32) >= 0;
+                let posted = last(h.msn) && last(state.attach.msn);
                 let fits = goes_on.is_none_or(|next| next == here) && !complete && posted;
                 if h.check().is_err() || h.stag_or_qn != 0 || !fits {
                     break;
