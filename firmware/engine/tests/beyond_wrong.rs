@@ -3,13 +3,15 @@
 #![allow(missing_docs)]
 
 use crate::bench;
-use crate::beyond::{Framed, BOTH};
+use crate::beyond::{By, Framed, BOTH};
 
 use bench::card::MEMORY;
 use bench::oracle::fpdu;
 use bench::oracle::segment::Segment;
-use bench::under::{LENGTH, WRITES};
+use bench::under::{BASE, LENGTH, WRITES};
+use bench::*;
 use weft_engine::*;
+use weft_layout::{report_kind, FpduReport};
 use weft_wire::ddp::DdpHeader;
 use weft_wire::terminate::Terminate;
 
@@ -214,6 +216,99 @@ fn between_two_parts() {
         m.arrives(0..1);
         m.arrives(2..3);
         m.ends(MSN, (2, LONG), &[0, 1]);
+    }
+}
+
+impl Framed {
+    /// A Write, a part of a Read Response, a short Send, a longer one, the other part. All but the longer one has come, the Write last.
+    fn around(length: usize, asked: bool) -> Self {
+        // No FPDU needs a marker.
+        let mut m = Framed::receives(By::Agreement, 2);
+        let (s, qp) = (&mut m.t.s, m.t.qp);
+        let all = (WRITES * LENGTH) as u64;
+        let sink = s
+            .engine
+            .register(s.pd, BASE, MEMORY, all, Access::READ_SINK, &mut s.card)
+            .unwrap();
+        if asked {
+            let sges = [sge(sink, 10 * LENGTH as u64, 2 * LONG)];
+            let wr = read(50, 77, 0, &sges);
+            s.engine.post_send(s.now, qp, &wr, &mut s.card).unwrap();
+            m.t.host();
+        }
+        let to = BASE + 10 * LENGTH as u64;
+        let part = |to, last| {
+            let header = DdpHeader::tagged(last, 0x42, sink, to);
+            Segment::from(&header).with(&vec![10; length])
+        };
+        let write = DdpHeader::tagged(true, 0x40, m.t.stag, BASE + 8 * LENGTH as u64);
+        m.push(&Segment::from(&write).with(&[8; LENGTH]));
+        m.push(&part(to, false));
+        m.untagged(0x43, 0, (1, 0), true, &[11; 10]);
+        m.send(2, 0, true, 21);
+        m.push(&part(to + length as u64, length > 0));
+        for n in [4, 1, 2] {
+            m.arrives(n..n + 1);
+        }
+        m.received(&[]);
+        assert_eq!(m.t.s.card.attached(), 1);
+        m.arrives(0..1);
+        m
+    }
+}
+
+/// A Send between two parts of a Read Response is there before the second one.
+#[test]
+fn between_two_parts_of_a_response() {
+    for length in [0, LENGTH] {
+        let mut m = Framed::around(length, true);
+        m.received(&[(0, 10)]);
+        m.arrives(3..4);
+        let read = (50, 2 * LONG);
+        let all = [(1, LONG), read];
+        m.received(if length > 0 { &all } else { &all[..1] });
+        m.is_the_cards();
+    }
+}
+
+/// Where nobody has asked for the response the stream ends before the Send.
+#[test]
+fn behind_a_part_that_nobody_asked_for() {
+    let mut m = Framed::around(0, false);
+    let fatal = |e: &Event| matches!(e, Event::QpFatal { .. });
+    assert!(m.t.s.events.iter().any(fatal), "{:?}", m.t.s.events);
+    m.arrives(3..4);
+    let engine = &mut m.t.s.engine;
+    let done: Vec<_> = std::iter::from_fn(|| engine.poll_completion()).collect();
+    assert!(done.iter().all(|done| done.status == Status::Flushed));
+}
+
+/// A card that says that it has placed in order what is not next: no receive is complete.
+#[test]
+fn in_order_and_not_its_turn() {
+    for (at, code) in [((3, 0), MSN), ((1, 0), MSN), ((2, 8), MO)] {
+        for early in [false, true] {
+            let mut m = Framed::receives(BOTH[0], 4);
+            m.send(1, 0, true, 11);
+            let write = DdpHeader::tagged(true, 0x40, m.t.stag, BASE + 9 * LENGTH as u64);
+            m.push(&Segment::from(&write).with(&[9; LENGTH]));
+            m.send(2, 0, true, 21);
+            let order = if early { [1..3, 0..1] } else { [0..1, 1..3] };
+            for these in order {
+                let octets = &m.octets[m.ends[these.start]..m.ends[these.end]];
+                let frame = m.t.frame(0, m.at(these.start), octets);
+                m.t.s.card.receive(&frame);
+            }
+            for (report, _) in &mut m.t.s.card.reports {
+                let mut fpdu = FpduReport::from_bytes(report);
+                if fpdu.kind == report_kind::FPDU && fpdu.msn == 2 {
+                    (fpdu.msn, fpdu.to_or_mo) = (at.0, at.1.into());
+                    *report = fpdu.to_bytes();
+                }
+            }
+            m.t.host();
+            m.ends(code, at, &[0]);
+        }
     }
 }
 

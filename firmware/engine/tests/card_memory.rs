@@ -8,6 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 use bench::card::MEMORY;
 use bench::crowd::{Came, Crowd, Says};
@@ -39,6 +40,8 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whose engine has the memory.
+static ONE: Mutex<()> = Mutex::new(());
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
 
@@ -143,9 +146,8 @@ fn messages_beyond_gaps(c: &mut Crowd, name: ([u8; 4], u16)) {
     assert_eq!(c.card.beyond - before, 8);
 }
 
-#[test]
-fn no_allocation_fails() {
-    let longest = [5; 508];
+/// At the card's settings; queues of this depth.
+fn crowd(depth: u32) -> Crowd {
     let settings = EngineConfig {
         rung: Rung::Firmware,
         ..EngineConfig::default()
@@ -158,7 +160,75 @@ fn no_allocation_fails() {
         ..config
     };
     let mut c = Crowd::hooked(config, |inside| INSIDE.set(inside));
-    (c.stays, c.aligned, c.depth) = (true, true, 16);
+    (c.stays, c.aligned, c.depth) = (true, true, depth);
+    c
+}
+
+/// Bytes in use when so many messages have come, before the stream did or with it; and when the connection is in TIME_WAIT.
+fn after_messages(count: u32, early: bool) -> [usize; 2] {
+    let mut c = crowd(64);
+    c.call_engine(|e, _, _| e.listen(PORT, 0)).unwrap();
+    let request = Script::request_for(RtrKinds::NONE, Extensions::ALIGNED, b"");
+    let name = c.call(peer(0), PORT, Says::These(request));
+    c.wait(SECOND);
+    let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+    let (pd, (conn, qp)) = (c.pd, c.taken[0]);
+    let stag = c.call_engine(|e, _, card| e.register(pd, 0, MEMORY, 1 << 20, access, card));
+    let stag = stag.unwrap();
+    let sges = [sge(stag, 0, 1000)];
+    for id in 0..count.into() {
+        let recv = RecvWr { id, sges: &sges };
+        let posted = c.call_engine(|e, now, card| e.post_recv(now, qp, &recv, card));
+        posted.unwrap();
+    }
+    let writes = message(&DdpHeader::tagged(true, 0x40, stag, 0), &[7; 64]);
+    let sends: Vec<u8> = (1..=count)
+        .flat_map(|msn| message(&DdpHeader::untagged(true, 0x43, 0, 0, msn, 0), &[9; 4]))
+        .collect();
+    let length = writes.len() as u32;
+    c.segment(name, 0, &writes, 0, &[]);
+    let mut two = [(length, &writes), (2 * length, &sends)];
+    if early {
+        two.reverse();
+    }
+    for (at, octets) in two {
+        c.segment(name, at, octets, 0, &[]);
+    }
+    assert_eq!(c.card.beyond, early.into());
+    let mut complete = 0;
+    while c.call_engine(|e, _, _| e.poll_completion()).is_some() {
+        complete += 1;
+    }
+    assert_eq!(complete, count);
+    let stands = USED.load(Ordering::Relaxed);
+    c.call_engine(|e, now, card| e.disconnect(now, conn, card))
+        .unwrap();
+    c.work();
+    c.closes(name, 2 * length + sends.len() as u32, 0);
+    let is_over = |e: &Event| matches!(e, Event::Disconnected { .. });
+    assert!(c.events.iter().any(is_over), "{:?}", c.events);
+    assert!(c.engine.next_deadline().is_some(), "no TIME_WAIT");
+    [stands, USED.load(Ordering::Relaxed)]
+}
+
+/// Messages beyond a gap leave no memory that grows with them, and none at all where their queue pair is gone.
+#[test]
+fn messages_beyond_gaps_leave_no_memory() {
+    let _one = ONE.lock();
+    let few = [after_messages(3, false), after_messages(3, true)];
+    let many = [after_messages(40, false), after_messages(40, true)];
+    println!("{few:?} {many:?}");
+    for [plain, early] in [few, many] {
+        assert_eq!(plain[1], early[1], "{few:?} {many:?}");
+    }
+    assert_eq!(many[0][0], many[1][0], "{few:?} {many:?}");
+}
+
+#[test]
+fn no_allocation_fails() {
+    let _one = ONE.lock();
+    let longest = [5; 508];
+    let mut c = crowd(16);
     let at_rest = USED.load(Ordering::Relaxed);
     let stag = all_connections(&mut c, &longest);
 

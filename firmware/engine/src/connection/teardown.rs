@@ -366,6 +366,7 @@ impl<P: Port> Link<'_, P> {
             }
         }
         self.conn.qp = None;
+        self.conn.early.forget();
         let stream = self.conn.byte_stream.take();
         let stream = stream.map(|bytes| bytes.end(&mut self.shared.regions));
         let stream = stream.is_some();

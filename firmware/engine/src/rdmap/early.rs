@@ -1,7 +1,7 @@
 //! What the card has placed beyond a gap and means something: Read Responses, and messages of queue 0. A message is complete in the order of the stream
 //! (RFC 5040 §5.5): they wait until it comes to them.
 
-use alloc::vec::Vec;
+use alloc::collections::VecDeque;
 
 use weft_layout::FpduReport;
 use weft_tcp::seq;
@@ -11,6 +11,8 @@ use weft_wire::rdmap::queue;
 
 /// A list that is this small grows at once.
 const SMALL: usize = 4;
+/// One with room for more gives it back when it is empty: the receives that it had it for are complete then.
+const KEPT: usize = 3 * SMALL;
 
 /// FPDUs of one message, one behind the other in the stream, whose payload is one range of its sink or of its receive. A processor on the card has memory
 /// for few octets of each.
@@ -93,20 +95,20 @@ impl Run {
         (header.length() + usize::from(self.parts.1), header)
     }
 
-    /// `next` goes on with it.
+    /// `next` goes on with it, and nothing is between them: that has its turn before `next`.
     fn goes_on(&self, next: &Self) -> bool {
-        let there = match (self.front().1.target, next.front().1.target) {
+        let same = match (self.front().1.target, next.front().1.target) {
             (Target::Tagged { stag, to }, Target::Tagged { stag: s, to: t }) => {
                 stag == s && to.wrapping_add(self.length.into()) == t
             }
             (Target::Untagged { msn, mo, .. }, Target::Untagged { msn: n, mo: o, .. }) => {
-                let same = self.control.1 == next.control.1;
-                // What is between them counts for queue 0.
-                same && self.end == next.seq && msn == n && mo.wrapping_add(self.length) == o
+                let opcode = self.control.1 == next.control.1;
+                opcode && msn == n && mo.wrapping_add(self.length) == o
             }
             _ => false,
         };
-        there && !self.last && self.length.checked_add(next.length).is_some()
+        let behind = self.end == next.seq && !self.last;
+        same && behind && self.length.checked_add(next.length).is_some()
     }
 
     fn append(&mut self, next: &Self) {
@@ -120,22 +122,23 @@ impl Run {
 
 /// Those of a connection, in the stream's order.
 #[derive(Debug, Default)]
-pub struct Early(Vec<Run>);
+pub struct Early(VecDeque<Run>);
 
 impl Early {
     /// One FPDU more. False: these are more than `most`.
     pub fn add(&mut self, run: Run, most: usize) -> bool {
         let at = self.0.partition_point(|there| seq::lt(there.seq, run.seq));
-        let (before, behind) = self.0.split_at_mut(at);
-        if let Some(there) = before.last_mut().filter(|there| there.goes_on(&run)) {
+        let next = self.0.get(at).copied();
+        let before = at.checked_sub(1).and_then(|before| self.0.get_mut(before));
+        if let Some(there) = before.filter(|there| there.goes_on(&run)) {
             there.append(&run);
-            if let Some(next) = behind.first().filter(|next| there.goes_on(next)) {
-                there.append(next);
+            if let Some(next) = next.filter(|next| there.goes_on(next)) {
+                there.append(&next);
                 self.0.remove(at);
             }
             return true;
         }
-        if let Some(next) = behind.first_mut().filter(|next| run.goes_on(next)) {
+        if let Some(next) = self.0.get_mut(at).filter(|next| run.goes_on(next)) {
             let mut whole = run;
             whole.append(next);
             *next = whole;
@@ -155,8 +158,15 @@ impl Early {
 
     /// The next one that lies before `next`, where the stream has come to.
     pub fn passed(&mut self, next: u32) -> Option<Run> {
-        let first = self.0.first()?;
-        seq::le(first.end, next).then(|| self.0.remove(0))
+        let first = self.0.front()?;
+        if !seq::le(first.end, next) {
+            return None;
+        }
+        let passed = self.0.pop_front();
+        if self.0.is_empty() && self.0.capacity() > KEPT {
+            self.forget();
+        }
+        passed
     }
 
     /// There are none.
@@ -166,12 +176,14 @@ impl Early {
 
     /// Nobody waits for them any more.
     pub fn forget(&mut self) {
-        self.0 = Vec::new();
+        self.0 = VecDeque::new();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     fn of(seq: u32, header: DdpHeader) -> Run {
@@ -224,20 +236,20 @@ mod tests {
     #[test]
     fn there_are_not_more_than_may_be() {
         let mut early = Early::default();
-        let other = of(300, DdpHeader::tagged(false, 0x42, 8, 200));
+        let other = of(340, DdpHeader::tagged(false, 0x42, 8, 200));
         for one in [
             run(100, 0, true),
-            run(200, 100, false),
+            run(220, 100, false),
             other,
             run(500, 900, false),
         ] {
             assert!(early.add(one, 4));
         }
         assert!(!early.add(run(600, 0, false), 4));
-        assert!(early.add(run(700, 1000, false), 4));
+        assert!(early.add(run(620, 1000, false), 4));
         let passed: Vec<_> = core::iter::from_fn(|| early.passed(620)).collect();
         let begins: Vec<_> = passed.iter().map(|run| run.seq).collect();
-        assert_eq!(begins, [100, 200, 300]);
+        assert_eq!(begins, [100, 220, 340]);
         assert!(!early.is_empty());
         early.forget();
         assert!(early.is_empty());
@@ -272,5 +284,44 @@ mod tests {
             assert_eq!(early.passed(at(3)), Some(fpdus[0]));
             assert_eq!(early.passed(at(3)), Some(other));
         }
+    }
+
+    /// What lies between two parts of a response is passed before the second one.
+    #[test]
+    fn a_response_goes_over_nothing() {
+        let (first, send) = (run(100, 0, false), send(220, 5, 0, true));
+        for length in [0, 100] {
+            let second = Run {
+                length,
+                ..run(500, length.into(), false)
+            };
+            let first = Run { length, ..first };
+            for order in [[first, second, send], [second, first, send]] {
+                let mut early = Early::default();
+                assert!(order.into_iter().all(|run| early.add(run, 3)));
+                assert_eq!(early.passed(send.end), Some(first));
+                assert_eq!(early.passed(send.end), Some(send));
+                assert_eq!(early.passed(send.end), None);
+            }
+        }
+    }
+
+    /// Of many none costs what the others do, from whichever end they come; and the memory of many does not stay.
+    #[test]
+    fn there_may_be_many() {
+        const MANY: u32 = 20_000;
+        let at = |n: u32| send(n * 1000, n, 0, true);
+        let mut early = Early::default();
+        for n in (0..MANY).rev() {
+            assert!(early.add(at(n), MANY as usize));
+        }
+        for n in 0..MANY {
+            assert_eq!(early.passed(MANY * 1000), Some(at(n)));
+        }
+        assert!(early.is_empty());
+        assert_eq!(early.0.capacity(), 0);
+        // That of few does.
+        assert!(early.add(at(1), 100) && early.passed(4000).is_some());
+        assert_eq!(early.0.capacity(), SMALL);
     }
 }

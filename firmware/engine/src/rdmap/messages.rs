@@ -1,5 +1,6 @@
 //! RDMAP (RFC 5040): what a message that was checked and placed means.
 
+use weft_wire::checks::Violation;
 use weft_wire::ddp::{DdpHeader, Target};
 use weft_wire::rdmap::{control, opcode, opcode_of, queue, AtomicRequest, ReadRequest, IMMEDIATE};
 use weft_wire::terminate::{Terminate, TerminateCode};
@@ -37,8 +38,9 @@ impl<P: Port> Link<'_, P> {
             Target::Untagged {
                 qn: queue::SEND,
                 rsvd_ulp,
-                ..
-            } => self.send_arrived(opcode, rsvd_ulp, length, last, rtr_send),
+                msn,
+                mo,
+            } => self.send_arrived((opcode, rsvd_ulp), (msn, mo), length, last, rtr_send),
             Target::Untagged {
                 qn: queue::READ_REQUEST,
                 msn,
@@ -80,10 +82,11 @@ impl<P: Port> Link<'_, P> {
         }
     }
 
+    /// A Send was placed where it says that it belongs, by whomever: it counts where it is the next one.
     fn send_arrived(
         &mut self,
-        opcode: u8,
-        rsvd_ulp: u32,
+        (opcode, rsvd_ulp): (u8, u32),
+        (msn, mo): (u32, u32),
         length: u32,
         last: bool,
         rtr: bool,
@@ -100,6 +103,8 @@ impl<P: Port> Link<'_, P> {
         let Some(qp) = self.qp.as_mut() else {
             return Err(TerminateCode::DDP_LOCAL);
         };
+        let is_next = qp.expected.expect(msn, mo);
+        is_next.map_err(Violation::of_segment)?;
         if !last {
             qp.expected.pass(length, false);
             return Ok(());

@@ -59,24 +59,20 @@ impl<P: Port> Link<'_, P> {
         self.conn.early.forget();
     }
 
-    /// It comes now. The card has placed a message of queue 0 where it says it belongs: here is known whether that is its turn.
+    /// It comes now. The first FPDU of a message of queue 0 says whether it is its turn, the last one how it ends.
     fn pass(&mut self, run: &Run) -> Result<(), Fault> {
         let (ulpdu, header) = run.front();
-        let fault = |code| Fault::about(code, ulpdu, &header);
-        let (msn, mo) = match header.target {
-            Target::Tagged { stag, to } => {
-                let response = self.read_response(stag, to, run.length, run.last);
-                return response.map_err(fault);
-            }
-            Target::Untagged { msn, mo, .. } => (msn, mo),
-        };
-        let expected = self.qp.as_ref().map(|qp| qp.expected);
-        let expected = expected.ok_or(fault(TerminateCode::DDP_LOCAL))?;
-        let is_next = expected.expect(msn, mo);
-        is_next.map_err(|violation| fault(violation.of_segment()))?;
-        let (ulpdu, header) = run.back();
-        let ended = ended(&self.shared.config, header.control, header.rdmap_control);
+        if let Target::Tagged { stag, to } = header.target {
+            let response = self.read_response(stag, to, run.length, run.last);
+            return response.map_err(|code| Fault::about(code, ulpdu, &header));
+        }
+        let (last_ulpdu, last) = run.back();
+        let length = (last_ulpdu - last.length()) as u32;
+        if header != last {
+            self.deliver(&header, ulpdu, run.length - length, &[])?;
+        }
+        let ended = ended(&self.shared.config, last.control, last.rdmap_control);
         self.conn.ack.ends(ended);
-        self.deliver(&header, ulpdu, run.length, &[])
+        self.deliver(&last, last_ulpdu, length, &[])
     }
 }

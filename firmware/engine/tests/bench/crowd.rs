@@ -155,6 +155,16 @@ impl Crowd {
         self.work();
     }
 
+    /// The FIN of a peer that stands, so many octets behind what it has sent, which has had `ack` octets and the engine's FIN.
+    pub fn closes(&mut self, name: Name, at: u32, ack: u32) {
+        let caller = self.callers.get_mut(&name).unwrap();
+        caller.ack = caller.ack.wrapping_add(ack + 1);
+        let seq = caller.acked.wrapping_add(at);
+        let frame = self.frame(name, flag::ACK | flag::FIN, seq, Options::default(), &[]);
+        self.card.receive(&frame);
+        self.work();
+    }
+
     /// A peer begins to connect to a port; its name.
     pub fn call(&mut self, name: Name, port: u16, says: Says) -> Name {
         let seq = u32::from(name.1) << 12 | u32::from(name.0[3]);
