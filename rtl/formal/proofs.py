@@ -261,6 +261,14 @@ PROOFS = [
         ("tx/tx_pack.sv", "(goes && has_payload_q);", "goes;"),
         ("tx/tx_pack.sv", "frame_q.says.tcp_flags | frame_i.says.tcp_flags;", "frame_i.says.tcp_flags;"),
     ], {}, depth=3),
+    Proof("rx_islands_formal", [
+        ("rx/front/rx_islands.sv", "meets_q  <= meets_q || (before_right_q && behind_left_q);", "meets_q <= meets_q || (before_right_q && from_left_q);"),
+        ("rx/front/rx_islands.sv", "covers_q <= covers_q || (from_left_q && to_right_q);", "covers_q <= covers_q || from_left_q;"),
+        ("rx/front/rx_islands.sv", "end_q          <= last.right;", "end_q <= last.right + 32'd1;"),
+        ("rx/front/rx_islands.sv", "list_rd[i].valid && gap_i;", "list_rd[i].valid;"),
+        ("rx/front/rx_islands.sv", "less[LAST].valid = last.valid && !drop;", ""),
+        ("rx/front/rx_islands.sv", "write_q  <= start_i && valid_o;", "write_q <= valid_o;"),
+    ], {"ISLANDS": 2}, "bounded", 19),
     Proof("walk_check_formal", [
         ("rx/walk/walk_check.sv", "&& !crc_good_i);", "&& 1'b0);"),
         ("rx/walk/walk_check.sv", "!silent && !mpa_bad && region_q && region_bad == '0;", "!silent && !mpa_bad && region_q && !region_bad.bounds;"),

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_layout::{
-    job_status, report_kind, table, Counter, FlowTxRow, Job, JobKind, JobReport, PORT_REGISTERS,
-};
+use weft_layout::{job_status, report_kind, table, Counter, FlowTxRow, Job, JobKind, JobReport};
 use weft_sim::bench::{Bench, Ends, Region, Rings};
 use weft_sim::card::Card;
 use weft_sim::kind::CardKind;
@@ -242,7 +240,7 @@ fn two_ports_share_the_card() {
     }
     bench.settle(10_000_000).expect("a card");
     let done = bench
-        .read(PORT_REGISTERS + weft_layout::reg::JOB_DONE)
+        .read(weft_layout::PORT_REGISTERS + weft_layout::reg::JOB_DONE)
         .expect("a card");
     assert_eq!(done as usize, JOBS);
     let sent = sent(&mut bench);
