@@ -14,7 +14,6 @@ use crate::connection::conn::{Conn, Phase};
 use crate::connection::link::Link;
 use crate::connection::timers::Timer;
 use crate::handover::flow::{Opening, Stream, Told};
-use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
 use weft_tcp::seq;
 
@@ -111,8 +110,7 @@ impl<P: Port> Link<'_, P> {
             .wrapping_sub(i32::from(report.offset as i16) as u32);
         let early = seq::lt(self.conn.reassembly.next(), segment);
         if !early || header.is_tagged() {
-            let ended = ended(&self.shared.config, header.control, header.rdmap_control);
-            self.conn.ack.ends(ended);
+            self.ends(&header);
         }
         if early {
             return self.placed_early(report, &header);

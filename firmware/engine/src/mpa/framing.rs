@@ -14,7 +14,6 @@ use crate::connection::conn::Phase;
 use crate::connection::link::Link;
 use crate::interface::verbs::Access;
 use crate::queues::qp::{Qp, Receives};
-use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
 use crate::rdmap::placement::scatter;
 use weft_tcp::seq;
@@ -146,8 +145,7 @@ impl<P: Port> Link<'_, P> {
         }
         .map_err(fault)?;
         self.shared.stats.bytes_copied += payload.len() as u64;
-        let ended = ended(&self.shared.config, header.control, header.rdmap_control);
-        self.conn.ack.ends(ended);
+        self.ends(&header);
         self.deliver(&header, ulpdu.len(), payload.len() as u32, payload)
     }
 

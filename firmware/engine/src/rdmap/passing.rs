@@ -9,7 +9,6 @@ use crate::card::port::Port;
 use crate::connection::link::Link;
 use crate::queues::qp::Qp;
 use crate::rdmap::early::Run;
-use crate::rdmap::ends::ended;
 use crate::rdmap::fault::Fault;
 
 /// Ranges beyond a gap that a card keeps of a flow at most, and a segment with which it left the flow: each ends in a message at most.
@@ -71,8 +70,7 @@ impl<P: Port> Link<'_, P> {
         if header != last {
             self.deliver(&header, ulpdu, run.length - length, &[])?;
         }
-        let ended = ended(&self.shared.config, last.control, last.rdmap_control);
-        self.conn.ack.ends(ended);
+        self.ends(&last);
         self.deliver(&last, last_ulpdu, length, &[])
     }
 }

@@ -137,20 +137,26 @@ macro_rules! packed_tests {
             use super::*;
             use rtl_sim::axi::{MemorySlave, Timing};
             use rtl_sim::axis::Sink;
-            use rtl_sim::{replay, Run, Stall};
+            use rtl_sim::{replay, Run, Sim, Stall};
             use std::error::Error;
             use weft_module_tests::$design;
 
-            fn run(run: &Run, setting: Setting) -> Result<Took, Box<dyn Error>> {
+            /// The block with its job ring, behind a reset.
+            fn with_its_ring(run: &Run) -> Sim<$design::Model> {
                 let mut sim = run.sim::<$design::Model>();
-                let mut memory = MemorySlave::<$bytes>::new(Timing::latency(100), run.seed);
-                let mut sink = Sink::<$bytes>::new(Stall::Never, run.seed);
-                let mut host = host(setting);
                 sim.inputs.enable = true;
                 sim.inputs.job_base = RING;
                 sim.inputs.job_log2 = 9;
                 sim.inputs.rpt_ready = true;
                 sim.reset(3);
+                sim
+            }
+
+            fn run(run: &Run, setting: Setting) -> Result<Took, Box<dyn Error>> {
+                let mut sim = with_its_ring(run);
+                let mut memory = MemorySlave::<$bytes>::new(Timing::latency(100), run.seed);
+                let mut sink = Sink::<$bytes>::new(Stall::Never, run.seed);
+                let mut host = host(setting);
                 (
                     sim.inputs.tbl_req_valid,
                     sim.inputs.tbl_write,
@@ -241,15 +247,10 @@ macro_rules! packed_tests {
                         pack: 1448,
                         markers: false,
                     };
-                    let mut sim = run.sim::<$design::Model>();
+                    let mut sim = with_its_ring(run);
                     let mut memory = MemorySlave::<$bytes>::new(Timing::latency(20), run.seed);
                     let mut sink = Sink::<$bytes>::new(Stall::Never, run.seed);
                     let mut host = host(setting);
-                    sim.inputs.enable = true;
-                    sim.inputs.job_base = RING;
-                    sim.inputs.job_log2 = 9;
-                    sim.inputs.rpt_ready = true;
-                    sim.reset(3);
                     let (mut seq, mut write, mut shared) = (SEQ, 0, 0);
                     for cycle in 0..8000u32 {
                         sim.step();
