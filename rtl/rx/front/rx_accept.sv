@@ -150,7 +150,6 @@ module rx_accept
   assign verdict_o.full = verdict_q.asks && answer.full;
   // One that does not ask is of a flow without islands.
   assign verdict_o.gap = verdict_q.asks && answer.gap;
-  assign verdict_o.certain = answer.certain;
   assign verdict_o.left = verdict_q.asks ? answer.left : '0;
   assign verdict_o.right = verdict_q.asks ? answer.right : '0;
   assign verdict_o.island = answer.island;

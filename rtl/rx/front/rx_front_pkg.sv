@@ -166,7 +166,6 @@ package rx_front_pkg;
     logic                stamps;   // if walked, its TSval becomes the flow's TS.Recent
     logic                asks;     // the flow's islands decide
     logic                beyond;   // with asks: it is beyond a gap
-    logic                certain;  // with beyond: an FPDU begins there, as an island ends
     logic                full;     // with asks: no island is free
     touch_t              left;     // the islands that it touches,
     touch_t              right;
@@ -180,7 +179,6 @@ package rx_front_pkg;
     logic                duplicate;  // inside one
     logic                leave;      // the card cannot continue with it
     logic                full;       // with leave: no island is free
-    logic                certain;    // an FPDU begins there, as an island ends
     touch_t              left;       // ends where it begins
     touch_t              right;      // begins where it ends
     logic [ISLAND_W-1:0] island;     // beyond: the one that it becomes

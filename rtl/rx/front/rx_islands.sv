@@ -86,7 +86,7 @@ module rx_islands
   assign drop        = joins_left || joins_right;
 
   // ---------------------------------------------------------------- all of them
-  logic meets_q, covers_q, behind_q, covered, free, some;
+  logic meets_q, covers_q, covered, free, some;
   logic [ISLAND_W-1:0] island, compared;  // the free one; the one that was compared a cycle ago
   logic [31:0] begin_q, end_q;
   always_comb begin
@@ -138,7 +138,7 @@ module rx_islands
       Load: begin
         list_q <= list_rd;
         for (int unsigned i = 0; i < ISLANDS; i++) list_q[i].valid <= list_rd[i].valid && gap_i;
-        {meets_q, covers_q, behind_q}   <= '0;
+        {meets_q, covers_q}             <= '0;
         {answer_o.left, answer_o.right} <= '0;
         count_q                         <= '0;
         begin_q                         <= seq_i;
@@ -152,8 +152,8 @@ module rx_islands
           covers_q <= covers_q || (from_left_q && to_right_q);
         end
         if (joins_left) begin
-          {behind_q, begin_q} <= {1'b1, last.left};
-          answer_o.left       <= '{valid: 1'b1, island: compared};
+          begin_q       <= last.left;
+          answer_o.left <= '{valid: 1'b1, island: compared};
         end
         if (joins_right) begin
           end_q          <= last.right;
@@ -165,7 +165,6 @@ module rx_islands
         answer_o.leave     <= !covered && (meets_q || (beyond_i && !free));
         answer_o.full      <= !meets_q && beyond_i && !free;
         answer_o.leaves    <= beyond_i ? rcv_nxt_i : end_q;
-        answer_o.certain   <= behind_q;
         answer_o.island    <= island;
         answer_o.gap       <= beyond_i || some;
         if (beyond_i) list_q <= more;

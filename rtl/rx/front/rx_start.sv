@@ -62,8 +62,8 @@ module rx_start
     start_o.carries = current_i.row.flags[FLOW_RX_ROW_CARRY_BIT] && !current_i.row.flags[FLOW_RX_ROW_CHECK_ONLY_BIT] && frame_i;
     start_o.alone   = segment.alone && !markers;
     start_o.beyond  = verdict_i.beyond;
-    // Without markers the two ends have agreed that segments begin with FPDUs.
-    start_o.certain = verdict_i.certain || !markers;
+    // An FPDU begins where an island ends. Without markers the two ends have agreed that segments begin with FPDUs.
+    start_o.certain = verdict_i.left.valid || !markers;
     start_o.left    = verdict_i.left;
     start_o.right   = verdict_i.right;
     start_o.island  = verdict_i.island;
